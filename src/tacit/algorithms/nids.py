@@ -1,0 +1,60 @@
+"""NIDS: exact, with a step that does not depend on the network.
+
+    v  = 2x − z − α(∇f(x) + d)
+    u  = (v − W v)/2
+    d⁺ = d + u/α
+    z⁺ = x − α(∇f(x) + d⁺)
+    x⁺ = prox_{αψ}(z⁺)
+
+Li, Shi, Yan, IEEE TSP 67(17), 2019, with one step for all agents, written with its dual variable d so
+that no round is special. Where ψ = 0, z = x. Safe step: α < 2/L, whatever the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from tacit.algorithms.landscape import Landscape
+from tacit.typing import Array, Cost, Peers
+
+
+class State(NamedTuple):
+    """What an agent carries from round to round."""
+
+    x: Array  # estimate of the minimiser
+    z: Array  # the point whose proximal map is x
+    d: Array  # dual variable: at the end it cancels the own gradient
+
+
+@dataclass(frozen=True, slots=True)
+class NIDS:
+    """Settings of NIDS."""
+
+    step_size: float
+
+    exact: ClassVar[bool] = True
+    handles_rough: ClassVar[bool] = True
+    weights: ClassVar[str] = "metropolis"
+
+    @classmethod
+    def tuned(cls, landscape: Landscape) -> Self:
+        """Return 1.6/L, well inside the safe range; 1 where there is no gradient to limit it."""
+        landscape.needs_convex("NIDS")
+        L = landscape.needs_smooth("NIDS")
+        return cls(step_size=1.6 / L if L else 1.0)
+
+    def init(self, x: Array, cost: Cost) -> State:
+        """Start without a dual correction."""
+        return State(x=x, z=x, d=np.zeros_like(x))
+
+    def step(self, state: State, peers: Peers, cost: Cost) -> State:
+        """Run one round: one exchange, one gradient and one proximal step."""
+        x, alpha = state.x, self.step_size
+        downhill = x - alpha * (cost.grad(x) + state.d)
+        v = downhill + x - state.z
+        u = (v - peers.mix(v)) / 2
+        z = downhill - u
+        return State(x=cost.rough_prox(z, alpha), z=z, d=state.d + u / alpha)

@@ -1,0 +1,47 @@
+"""PG-EXTRA: EXTRA with a proximal step for what has no gradient.
+
+    z  = W x − α ∇f(x) + c
+    x⁺ = prox_{αψ}(z)
+    c⁺ = c + (W x − x)/2
+
+Shi, Ling, Wu, Yin, IEEE TSP 63(22), 2015. Safe step: α < (1 + λₙ)/L; any α where f is affine (P-EXTRA).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from tacit.algorithms.extra import State
+from tacit.algorithms.landscape import Landscape
+from tacit.typing import Array, Cost, Peers
+
+
+@dataclass(frozen=True, slots=True)
+class PGEXTRA:
+    """Settings of PG-EXTRA."""
+
+    step_size: float
+
+    exact: ClassVar[bool] = True
+    handles_rough: ClassVar[bool] = True
+    weights: ClassVar[str] = "metropolis"
+
+    @classmethod
+    def tuned(cls, landscape: Landscape) -> Self:
+        """Return 0.9 of the largest safe step; 1 where there is no gradient to limit it."""
+        landscape.needs_convex("PG-EXTRA")
+        L = landscape.needs_smooth("PG-EXTRA")
+        return cls(step_size=0.9 * (1.0 + landscape.spectrum.smallest) / L if L else 1.0)
+
+    def init(self, x: Array, cost: Cost) -> State:
+        """Start without any accumulated disagreement."""
+        return State(x=x, c=np.zeros_like(x))
+
+    def step(self, state: State, peers: Peers, cost: Cost) -> State:
+        """Run one round: one exchange, one gradient and one proximal step."""
+        mixed = peers.mix(state.x)
+        z = mixed - self.step_size * cost.grad(state.x) + state.c
+        return State(x=cost.rough_prox(z, self.step_size), c=state.c + (mixed - state.x) / 2)

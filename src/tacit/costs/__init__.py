@@ -1,0 +1,33 @@
+"""The private costs h_i, their stacking, and the effective cost of eq. (5)."""
+
+from tacit.costs.affine import Affine
+from tacit.costs.composite import AbsoluteValue, Composite
+from tacit.costs.custom import CallableCost
+from tacit.costs.family import Curvature, Family
+from tacit.costs.huber import Huber
+from tacit.costs.least_squares import LeastSquares
+from tacit.costs.logistic import Logistic
+from tacit.costs.poisson import Poisson
+from tacit.costs.quadratic import Quadratic
+from tacit.costs.rough import L1, Box, ElasticNet, Rough
+from tacit.costs.stack import CostStack, stack
+
+__all__ = [
+    "L1",
+    "AbsoluteValue",
+    "Affine",
+    "Box",
+    "CallableCost",
+    "Composite",
+    "CostStack",
+    "Curvature",
+    "ElasticNet",
+    "Family",
+    "Huber",
+    "LeastSquares",
+    "Logistic",
+    "Poisson",
+    "Quadratic",
+    "Rough",
+    "stack",
+]

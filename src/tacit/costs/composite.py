@@ -1,0 +1,124 @@
+"""A smooth cost plus a rough term.
+
+    h(x) = φ(x) + αᵀx + ψ(x)
+
+Algorithms take either side: `grad` and `rough_prox` (PG-EXTRA, NIDS), or `prox` of the whole (ADMM).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.affine import Affine
+from tacit.costs.family import Curvature, Family, finite
+from tacit.costs.inner import accelerated_prox
+from tacit.costs.rough import L1, Rough
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Composite(Family):
+    """smooth + rough. Written `smooth + rough` for short."""
+
+    def __init__(self, smooth: Family, rough: Rough) -> None:
+        if smooth.is_rough:
+            raise CostError("a cost takes one rough term; use ElasticNet for two penalties in one.")
+        self._join(smooth, rough)
+        try:
+            shape = rough.prox(np.zeros(smooth.dim), 1.0).shape
+        except ValueError:
+            shape = ()
+        if shape != (smooth.dim,):
+            raise CostError(f"the rough term does not fit a cost of {smooth.dim} unknown(s).")
+
+    def _join(self, smooth: Family, rough: Rough) -> None:
+        self.smooth, self.rough = smooth, rough
+        self.affine = smooth.affine
+        self.hides = f"{smooth.hides}; the rough term is not hidden"
+        self.splits_exactly = smooth.splits_exactly
+
+    @property
+    def is_rough(self) -> bool:
+        """True."""
+        return True
+
+    def value(self, x: Array) -> Array:
+        """Return φ(x) + αᵀx + ψ(x)."""
+        return self.smooth.value(x) + self.rough.value(x)
+
+    def curved_value(self, x: Array) -> Array:
+        """Return φ(x)."""
+        return self.smooth.curved_value(x)
+
+    def curved_grad(self, x: Array) -> Array:
+        """Return ∇φ(x)."""
+        return self.smooth.curved_grad(x)
+
+    def curved_hess(self, x: Array) -> Array:
+        """Return ∇²φ(x)."""
+        return self.smooth.curved_hess(x)
+
+    def rough_prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u ψ(u) + |u − v|²/2t."""
+        return self.rough.prox(v, t)
+
+    def curved_prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u φ(u) + ψ(u) + |u − v|²/2t; in closed form where φ = 0."""
+        if isinstance(self.smooth, Affine):
+            return self.rough.prox(v, t)
+        return accelerated_prox(
+            self.smooth.curved_grad, self.rough.prox, self.smoothness, self.smooth.strong_convexity, v, t
+        )
+
+    @property
+    def smoothness(self) -> Array:
+        """Of φ."""
+        return self.smooth.smoothness
+
+    @property
+    def strong_convexity(self) -> Array:
+        """Of φ and ψ together."""
+        return self.smooth.strong_convexity + self.rough.strong_convexity
+
+    def total_curvature(self) -> Curvature:
+        """Of φ."""
+        return self.smooth.total_curvature()
+
+    def with_affine(self, affine: Array) -> Self:
+        """Return the same cost with another α."""
+        return type(self)._of(self.smooth.with_affine(affine), self.rough)
+
+    @classmethod
+    def _of(cls, smooth: Family, rough: Rough) -> Self:
+        together = object.__new__(cls)
+        together._join(smooth, rough)
+        return together
+
+    @classmethod
+    def stacked(cls, members: Sequence[Self]) -> Self:
+        """Return one object for all *members*."""
+        smooth, rough = members[0].smooth, members[0].rough
+        return cls._of(
+            type(smooth).stacked([member.smooth for member in members]),
+            type(rough).stacked([member.rough for member in members], smooth.dim),
+        )
+
+    def stacking_key(self) -> tuple[Any, ...]:
+        """The same kind of smooth part and of rough term."""
+        return (type(self), type(self.rough), *self.smooth.stacking_key())
+
+
+class AbsoluteValue(Composite):
+    """weight·|x − centre|₁, whose sum is least at the (weighted) median. Its centre is not affine."""
+
+    def __init__(self, centre: ArrayLike, weight: ArrayLike = 1.0) -> None:
+        centre = finite(centre, "centre", ndim=1)
+        super().__init__(Affine(np.zeros(len(centre))), L1(weight, centre))
+
+    def _join(self, smooth: Family, rough: Rough) -> None:
+        super()._join(smooth, rough)
+        self.hides = "nothing of the centre: the affine part of this cost is zero"

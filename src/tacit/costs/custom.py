@@ -1,0 +1,168 @@
+"""Any differentiable cost, given by Python functions.
+
+    h(x) = φ(x) + αᵀ(x − x₀),   α = ∇h(x₀),   φ(x) = h(x) − h(x₀) − αᵀ(x − x₀)
+
+The split is made at a public point x₀, so affine masks hide the gradient at that point. φ and α
+come from the same function and part from each other only up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.family import Curvature, Family, finite
+from tacit.costs.inner import accelerated_prox
+from tacit.errors import CostError
+from tacit.typing import Array
+
+Function = Callable[[Array], Any]
+
+
+class CallableCost(Family):
+    """A cost from functions of one agent's x, each taking an array of shape (m,).
+
+    *grad* is needed unless JAX is installed and *value* is written in `jax.numpy`. *smoothness* is the
+    Lipschitz constant of the gradient; *strong_convexity* is negative for a cost that is not convex.
+    """
+
+    hides = "the gradient at the public point x₀; differences of gradients are not hidden"
+    splits_exactly = False
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        value: Function | None = None,
+        grad: Function | None = None,
+        hess: Function | None = None,
+        smoothness: float = np.inf,
+        strong_convexity: float = 0.0,
+        x0: ArrayLike | None = None,
+    ) -> None:
+        if grad is None:
+            if value is None:
+                raise CostError("a cost needs its gradient, or its value with JAX installed.")
+            value, grad = _with_jax(value)
+        self._value, self._grad, self._hess = value, grad, hess
+        self.x0 = np.zeros(dim) if x0 is None else finite(x0, "x0", ndim=1)
+        self.origin = finite(grad(self.x0), "the gradient at x0", ndim=1)
+        if len(self.x0) != dim or len(self.origin) != dim:
+            raise CostError(f"x0 and the gradient must have {dim} entries, as dim says.")
+        self.affine = self.origin
+        self._smoothness, self._strong_convexity = float(smoothness), float(strong_convexity)
+        if not self._smoothness >= abs(self._strong_convexity):
+            raise CostError(
+                f"smoothness = {smoothness:g} is below |strong_convexity| = {abs(strong_convexity):g}: "
+                "no cost bends like that."
+            )
+
+    def curved_value(self, x: Array) -> Array:
+        """Return h(x) − h(x₀) − ∇h(x₀)ᵀx, shifted to 0 at the origin x₀ = 0."""
+        if self._value is None:
+            raise CostError("this cost was given without its value; pass value=.")
+        return np.asarray(self._value(x) - self._value(self.x0) - self.origin @ x)
+
+    def curved_grad(self, x: Array) -> Array:
+        """Return ∇h(x) − ∇h(x₀)."""
+        return np.asarray(self._grad(x), dtype=np.float64) - self.origin
+
+    def curved_hess(self, x: Array) -> Array:
+        """Return ∇²h(x)."""
+        if self._hess is None:
+            raise CostError("this cost was given without its Hessian; pass hess=.")
+        return np.asarray(self._hess(x), dtype=np.float64)
+
+    def curved_prox(self, v: Array, t: Array | float) -> Array:
+        """By Newton's method if there is a Hessian, else by accelerated gradient steps."""
+        if self._hess is not None and self._value is not None:
+            return super().curved_prox(v, t)
+        if not np.isfinite(self._smoothness):
+            raise CostError("a proximal step needs hess= and value=, or a finite smoothness=.")
+        return accelerated_prox(
+            self.curved_grad, lambda u, _: u, self.smoothness, np.asarray(self._strong_convexity), v, t
+        )
+
+    @property
+    def smoothness(self) -> Array:
+        """As given."""
+        return np.asarray(self._smoothness)
+
+    @property
+    def strong_convexity(self) -> Array:
+        """As given."""
+        return np.asarray(self._strong_convexity)
+
+    def total_curvature(self) -> Curvature:
+        """Between the two given constants."""
+        identity = np.eye(self.dim)
+        with np.errstate(invalid="ignore"):
+            above = np.where(identity > 0, self._smoothness, 0.0)
+        return Curvature(below=self._strong_convexity * identity, above=above)
+
+    @classmethod
+    def stacked(cls, members: Sequence[Self]) -> Self:
+        """Return one object that calls the members in turn: foreign code cannot be batched."""
+        return cast(Self, _Callables(members))
+
+
+class _Callables(CallableCost):
+    """Several callable costs behind the interface of a stack."""
+
+    def __init__(self, members: Sequence[CallableCost]) -> None:
+        self.members = tuple(members)
+        self.affine = np.stack([member.affine for member in members])
+
+    def _each(self, name: str, x: Array, *more: Any) -> Array:
+        t = np.broadcast_to(more[0], (len(self.members), 1)) if more else None
+        return np.stack(
+            [
+                getattr(member, name)(row) if t is None else getattr(member, name)(row, float(t[i, 0]))
+                for i, (member, row) in enumerate(zip(self.members, x, strict=True))
+            ]
+        )
+
+    def curved_value(self, x: Array) -> Array:
+        return self._each("curved_value", x)
+
+    def curved_grad(self, x: Array) -> Array:
+        return self._each("curved_grad", x)
+
+    def curved_hess(self, x: Array) -> Array:
+        return self._each("curved_hess", x)
+
+    def curved_prox(self, v: Array, t: Array | float) -> Array:
+        return self._each("curved_prox", v, t)
+
+    @property
+    def smoothness(self) -> Array:
+        return np.array([member.smoothness for member in self.members])
+
+    @property
+    def strong_convexity(self) -> Array:
+        return np.array([member.strong_convexity for member in self.members])
+
+    def total_curvature(self) -> Curvature:
+        parts = [member.total_curvature() for member in self.members]
+        return Curvature(below=sum(p.below for p in parts), above=sum(p.above for p in parts))  # type: ignore[arg-type]
+
+
+def _with_jax(value: Function) -> tuple[Function, Function]:
+    """Return *value* and its gradient in 64-bit arithmetic."""
+    try:
+        import jax
+    except ImportError as error:
+        raise CostError("a cost without grad= needs JAX for its gradient: pip install 'tacit[jax]'.") from error
+    compiled, slope = jax.jit(value), jax.jit(jax.grad(value))
+
+    def in_double(function: Function) -> Function:
+        def call(x: Array) -> Array:
+            with jax.enable_x64(True):
+                return np.asarray(function(x), dtype=np.float64)
+
+        return call
+
+    return in_double(compiled), in_double(slope)

@@ -1,0 +1,185 @@
+"""One family of costs, for one agent or for many at once.
+
+    h(x) = φ(x) + αᵀx        φ curved, α affine; constants are dropped
+
+A family stores φ's data and α, and nothing else: least squares keeps A and α = −Aᵀb, not b. The
+effective cost of eq. (5) is the same family with α̃ = α + a in the place of α, so whatever is
+computed from it is a function of φ and α̃ alone, to the last bit.
+
+Every array may carry a leading agent axis. One agent's cost and a thousand agents' costs are the
+same class and the same code; `stacked` turns the first into the second.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.inner import newton_prox
+from tacit.errors import CostError
+from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from tacit.costs.composite import Composite
+    from tacit.costs.rough import Rough
+
+
+class Curvature(NamedTuple):
+    """Two matrices that sandwich a Hessian everywhere: below ⪯ ∇²φ(x) ⪯ above."""
+
+    below: Array
+    above: Array
+
+
+class Family(ABC):
+    """h(x) = φ(x) + αᵀx. A subclass gives φ; this class adds the affine part."""
+
+    hides: str
+    """What affine masks hide in this family, in words."""
+
+    splits_exactly: bool = True
+    """False where φ and α come from one computation, and so part from each other only up to rounding."""
+
+    affine: Array
+    """α, (..., m)."""
+
+    _stacks: ClassVar[tuple[str, ...]]
+    """Names of the arrays that gain the agent axis, and are padded with zeros to a common shape."""
+
+    # what a family gives ---------------------------------------------------------------------
+
+    @abstractmethod
+    def curved_value(self, x: Array) -> Array:
+        """Return φ(x), with φ(0) = 0."""
+
+    @abstractmethod
+    def curved_grad(self, x: Array) -> Array:
+        """Return ∇φ(x)."""
+
+    @abstractmethod
+    def curved_hess(self, x: Array) -> Array:
+        """Return ∇²φ(x)."""
+
+    def curved_prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u φ(u) + |u − v|²/2t; by Newton's method unless a family knows better."""
+        return newton_prox(self.curved_value, self.curved_grad, self.curved_hess, v, t)
+
+    @property
+    @abstractmethod
+    def smoothness(self) -> Array:
+        """Return the Lipschitz constant of ∇φ, (...)."""
+
+    @property
+    @abstractmethod
+    def strong_convexity(self) -> Array:
+        """Return the strong convexity of φ, (...); negative where φ is not convex."""
+
+    @abstractmethod
+    def total_curvature(self) -> Curvature:
+        """Return the sandwich of Σ_i ∇²φ_i over the agents in this object, (m, m) each."""
+
+    # what every family then has --------------------------------------------------------------
+
+    @property
+    def dim(self) -> int:
+        """m, the number of unknowns."""
+        return int(self.affine.shape[-1])
+
+    @property
+    def is_rough(self) -> bool:
+        """False: a family is differentiable; `Composite` adds what is not."""
+        return False
+
+    def value(self, x: Array) -> Array:
+        """Return φ(x) + αᵀx."""
+        return self.curved_value(x) + np.vecdot(self.affine, x)
+
+    def grad(self, x: Array) -> Array:
+        """Return ∇φ(x) + α."""
+        return self.curved_grad(x) + self.affine
+
+    def hess(self, x: Array) -> Array:
+        """Return ∇²φ(x)."""
+        return self.curved_hess(x)
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u h(u) + |u − v|²/2t: the affine part only moves v."""
+        return self.curved_prox(v - t * self.affine, t)
+
+    def rough_prox(self, v: Array, t: Array | float) -> Array:
+        """Return v: there is no rough part."""
+        return v
+
+    def with_affine(self, affine: Array) -> Self:
+        """Return the same φ with another α, eq. (5)."""
+        if affine.shape != self.affine.shape:
+            raise CostError(f"an affine coefficient of shape {affine.shape} for a cost of {self.affine.shape}.")
+        effective = copy.copy(self)
+        effective.affine = affine
+        return effective
+
+    def __add__(self, rough: Rough) -> Composite:
+        """Return this cost with a rough term, as in `LeastSquares(A, b) + L1(0.1)`."""
+        from tacit.costs.composite import Composite  # itself a Family
+
+        return Composite(self, rough)
+
+    @classmethod
+    def stacked(cls, members: Sequence[Self]) -> Self:
+        """Return one object for all *members*, with a leading agent axis."""
+        together = copy.copy(members[0])
+        together.__dict__ = {}  # no cached value of one member may stand for all
+        for name in ("affine", *cls._stacks):
+            setattr(together, name, _padded([getattr(member, name) for member in members]))
+        return together
+
+    def stacking_key(self) -> tuple[Any, ...]:
+        """Return what costs must share to be stacked together."""
+        return (type(self), self.dim)
+
+    def __repr__(self) -> str:  # the data are private: never shown
+        agents = "" if self.affine.ndim == 1 else f"agents={self.affine.shape[0]}, "
+        return f"{type(self).__name__}({agents}m={self.dim})"
+
+
+def _padded(arrays: list[Array]) -> Array:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) == 1:
+        return np.stack(arrays)
+    common = tuple(np.max([array.shape for array in arrays], axis=0))
+    together = np.zeros((len(arrays), *common), dtype=arrays[0].dtype)
+    for row, array in zip(together, arrays, strict=True):
+        row[tuple(slice(k) for k in array.shape)] = array
+    return together
+
+
+def finite(data: ArrayLike, name: str, *, ndim: int) -> Array:
+    """Return *data* as a float64 array of *ndim* axes, or say what is wrong with it without showing it."""
+    try:
+        array = np.array(data, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CostError(f"{name} is not an array of numbers.") from error
+    if array.ndim != ndim:
+        axes = {0: "a number", 1: "a vector", 2: "a matrix"}[ndim]
+        raise CostError(f"{name} has shape {array.shape} where {axes} is needed.")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = ", ".join(str(int(k)) for k in bad[0])
+        raise CostError(
+            f"{name} has {len(bad)} missing or infinite value(s), the first at [{where}]; "
+            "fill or drop those records."
+        )
+    return array
+
+
+def penalty(l2: ArrayLike, dim: int, *, intercept: bool = False) -> Array:
+    """Return the weights of ½ Σ l2_k x_k² as a vector; an intercept, the last unknown, goes free."""
+    weights = np.broadcast_to(np.asarray(l2, dtype=np.float64), (dim - intercept,)).copy()
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise CostError("l2 must be zero or positive.")
+    return np.append(weights, 0.0) if intercept else weights

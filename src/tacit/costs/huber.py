@@ -1,0 +1,65 @@
+"""Robust regression with Huber's loss.
+
+    h(x) = Σ_j H(aⱼᵀx − bⱼ) + ½ Σ l2_k x_k²,   H(u) = ½u² for |u| ≤ δ, δ|u| − ½δ² beyond
+
+Here the labels are not affine: h is split at the public point 0, α = ∇h(0) = −Aᵀclip(b), so masks
+hide the gradient at that point and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.family import finite
+from tacit.costs.rows import RowSum
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Huber(RowSum):
+    """Huber loss of Ax − b with threshold delta, plus ½ l2 |x|²."""
+
+    hides = "the gradient at x = 0; the labels b also shape the rest of the cost, which is not hidden"
+    splits_exactly = False
+    steepest: ClassVar[float] = 1.0
+    _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "delta")
+
+    def __init__(
+        self,
+        A: ArrayLike,
+        b: ArrayLike,
+        *,
+        delta: float = 1.35,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+    ) -> None:
+        super().__init__(A, l2=l2, intercept=intercept)
+        self.b = finite(b, "b", ndim=1)
+        if len(self.b) != len(self.A):
+            raise CostError(f"A has {len(self.A)} rows and b has {len(self.b)} entries; they must agree.")
+        if not delta > 0:
+            raise CostError(f"delta = {delta} must be positive: it is where the loss turns linear.")
+        self.delta = np.array([delta])
+        self.affine = -(self._clip(self.b) @ self.A)
+
+    def _clip(self, u: Array) -> Array:
+        return np.clip(u, -self.delta, self.delta)
+
+    def _huber(self, u: Array) -> Array:
+        inside = self._clip(u)
+        return 0.5 * inside**2 + self.delta * (np.abs(u) - np.abs(inside))
+
+    def rho(self, z: Array) -> Array:
+        """Return H(z − b) − H(b) − H'(−b)·z."""
+        return self._huber(z - self.b) - self._huber(self.b) + self._clip(self.b) * z
+
+    def slope(self, z: Array) -> Array:
+        """Return H'(z − b) − H'(−b)."""
+        return self._clip(z - self.b) + self._clip(self.b)
+
+    def bend(self, z: Array) -> Array:
+        """Return 1 inside the threshold, 0 beyond it."""
+        return (np.abs(z - self.b) <= self.delta).astype(np.float64)

@@ -1,0 +1,46 @@
+"""Least squares and ridge regression.
+
+    h(x) = ½ |Ax − b|² + ½ Σ l2_k x_k²        φ = ½ |Ax|² + penalty,  α = −Aᵀb
+
+More than m rows are replaced by the triangular factor of A = QR, which has the same AᵀA.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.family import finite, penalty
+from tacit.costs.quadratic import Quadratic
+from tacit.costs.rows import design
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class LeastSquares(Quadratic):
+    """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
+
+    hides = "the labels b (they enter only through Aᵀb); the features A are not hidden"
+    _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
+
+    def __init__(self, A: ArrayLike, b: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
+        rows = design(A, intercept=intercept)
+        b = finite(b, "b", ndim=1)
+        if len(b) != len(rows):
+            raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
+        m = rows.shape[1]
+        self.affine = -(b @ rows)
+        self.A = np.linalg.qr(rows, mode="r") if len(rows) > m else rows
+        self.l2 = penalty(l2, m, intercept=intercept)
+
+    @cached_property
+    def P(self) -> Array:
+        """AᵀA + diag(l2)."""
+        return np.matrix_transpose(self.A) @ self.A + self.l2[..., None] * np.eye(self.dim)
+
+    def curved_grad(self, x: Array) -> Array:
+        """Return Aᵀ(Ax) + l2·x."""
+        return np.vecmat(np.matvec(self.A, x), self.A) + self.l2 * x

@@ -1,0 +1,47 @@
+"""Logistic regression.
+
+    h(x) = Σ_j log(1 + exp(aⱼᵀx)) − yⱼ aⱼᵀx + ½ Σ l2_k x_k²        α = −Aᵀy
+
+The labels y enter through α alone, so affine masks hide the labels when the features are public.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from tacit.costs.family import finite
+from tacit.costs.rows import RowSum
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Logistic(RowSum):
+    """Logistic loss of labels y in {0, 1} (or {−1, 1}) plus ½ l2 |x|²."""
+
+    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
+    steepest: ClassVar[float] = 0.25
+
+    def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
+        super().__init__(A, l2=l2, intercept=intercept)
+        y = finite(y, "y", ndim=1)
+        if len(y) != len(self.A):
+            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
+            raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
+        self.affine = -((y > 0).astype(np.float64) @ self.A)
+
+    def rho(self, z: Array) -> Array:
+        """Return log(1 + eᶻ) − log 2."""
+        return np.logaddexp(0.0, z) - np.log(2.0)
+
+    def slope(self, z: Array) -> Array:
+        """Return 1 / (1 + e⁻ᶻ)."""
+        return np.asarray(expit(z))
+
+    def bend(self, z: Array) -> Array:
+        """Return s(1 − s)."""
+        return np.asarray(expit(z) * expit(-z))

@@ -1,0 +1,47 @@
+"""Poisson regression with the logarithmic link.
+
+    h(x) = Σ_j exp(aⱼᵀx) − yⱼ aⱼᵀx + ½ Σ l2_k x_k²        α = −Aᵀy
+
+The gradient is not Lipschitz: algorithms that need a step size from the smoothness refuse this
+family, and those that work through `prox` (ADMM) take it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs.family import finite
+from tacit.costs.rows import RowSum
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Poisson(RowSum):
+    """Negative log-likelihood of counts y with mean exp(Ax), plus ½ l2 |x|²."""
+
+    hides = "the counts y (they enter only through Aᵀy); the features A are not hidden"
+    steepest: ClassVar[float] = np.inf
+
+    def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
+        super().__init__(A, l2=l2, intercept=intercept)
+        y = finite(y, "y", ndim=1)
+        if len(y) != len(self.A):
+            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        if (y < 0).any():
+            raise CostError("the counts of a Poisson cost must not be negative.")
+        self.affine = -(y @ self.A)
+
+    def rho(self, z: Array) -> Array:
+        """Return eᶻ − 1."""
+        return np.expm1(z)
+
+    def slope(self, z: Array) -> Array:
+        """Return eᶻ."""
+        return np.exp(z)
+
+    def bend(self, z: Array) -> Array:
+        """Return eᶻ."""
+        return np.exp(z)

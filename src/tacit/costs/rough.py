@@ -1,0 +1,122 @@
+"""Terms without a gradient, given by their proximal map.
+
+    L1            w·|x − c|₁                   soft threshold around c
+    ElasticNet    l1·|x|₁ + ½ l2·|x|²          soft threshold, then shrink
+    Box           0 on [lower, upper], else ∞  clip
+
+Parikh & Boyd, *Proximal Algorithms*, Found. Trends Optim. 1(3), 2014, Chapter 6.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Rough(ABC):
+    """ψ(x): add it to a cost, as in `LeastSquares(A, b) + L1(0.1)`."""
+
+    _stacks: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def value(self, x: Array) -> Array:
+        """Return ψ(x), (...)."""
+
+    @abstractmethod
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u ψ(u) + |u − v|²/2t."""
+
+    @property
+    def strong_convexity(self) -> Array | float:
+        """Return the strong convexity of ψ."""
+        return 0.0
+
+    @classmethod
+    def stacked(cls, members: Sequence[Self], dim: int) -> Self:
+        """Return one object for all *members*, with a leading agent axis."""
+        together = object.__new__(cls)
+        for name in cls._stacks:
+            parts = [np.broadcast_to(getattr(member, name), (dim,)) for member in members]
+            setattr(together, name, np.stack(parts))
+        return together
+
+    def __repr__(self) -> str:  # a centre is private: never shown
+        return f"{type(self).__name__}()"
+
+
+class L1(Rough):
+    """w·|x − c|₁; weight and centre are numbers or vectors."""
+
+    _stacks: ClassVar[tuple[str, ...]] = ("weight", "centre")
+
+    def __init__(self, weight: ArrayLike, centre: ArrayLike = 0.0) -> None:
+        self.weight = np.asarray(weight, dtype=np.float64)
+        self.centre = np.asarray(centre, dtype=np.float64)
+        if not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
+            raise CostError("the weight of an L1 term must be zero or positive.")
+        if not np.isfinite(self.centre).all():
+            raise CostError("the centre of an L1 term has missing or infinite values.")
+
+    def value(self, x: Array) -> Array:
+        """Return w·|x − c|₁."""
+        return np.asarray((self.weight * np.abs(x - self.centre)).sum(axis=-1))
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return c + soft(v − c, t·w)."""
+        return self.centre + soft_threshold(v - self.centre, t * self.weight)
+
+
+class ElasticNet(Rough):
+    """l1·|x|₁ + ½ l2·|x|²."""
+
+    _stacks: ClassVar[tuple[str, ...]] = ("l1", "l2")
+
+    def __init__(self, l1: ArrayLike, l2: ArrayLike) -> None:
+        self.l1, self.l2 = np.asarray(l1, dtype=np.float64), np.asarray(l2, dtype=np.float64)
+        if not ((self.l1 >= 0).all() and (self.l2 >= 0).all()):
+            raise CostError("the weights of an elastic net must be zero or positive.")
+
+    def value(self, x: Array) -> Array:
+        """Return l1·|x|₁ + ½ l2·|x|²."""
+        return np.asarray((self.l1 * np.abs(x) + 0.5 * self.l2 * x**2).sum(axis=-1))
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return soft(v, t·l1) / (1 + t·l2)."""
+        return np.asarray(soft_threshold(v, t * self.l1) / (1.0 + t * self.l2))
+
+    @property
+    def strong_convexity(self) -> Array | float:
+        """The smallest l2."""
+        return self.l2.min(axis=-1) if self.l2.ndim else float(self.l2)
+
+
+class Box(Rough):
+    """The constraint lower ≤ x ≤ upper."""
+
+    _stacks: ClassVar[tuple[str, ...]] = ("lower", "upper")
+
+    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
+        self.lower, self.upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        if not (self.lower <= self.upper).all():
+            raise CostError("the box is empty: a lower limit exceeds its upper limit.")
+
+    def value(self, x: Array) -> Array:
+        """Return 0 inside and ∞ outside."""
+        inside = ((x >= self.lower) & (x <= self.upper)).all(axis=-1)
+        return np.where(inside, 0.0, np.inf)
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return the nearest point of the box."""
+        return np.clip(v, self.lower, self.upper)
+
+
+def soft_threshold(v: Array, threshold: Array | float) -> Array:
+    """Return v moved towards zero by *threshold*, and zero where it is nearer than that."""
+    return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)

@@ -1,0 +1,138 @@
+"""Many agents' costs evaluated at once on an (n, m) array.
+
+Agents of one family become one object with a leading agent axis. A network with several families is
+a `CostStack` of such objects: a round loops over the families present, never over the agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.costs.family import Curvature, Family
+from tacit.errors import CostError
+from tacit.typing import Array
+
+Stack = "Family | CostStack"
+
+
+class Group:
+    """The agents of one family: their positions, and their costs as one object."""
+
+    def __init__(self, agents: NDArray[np.intp], cost: Family) -> None:
+        run = len(agents) > 0 and bool((np.diff(agents) == 1).all())
+        self.rows = slice(int(agents[0]), int(agents[-1]) + 1) if run else agents
+        self.cost = cost
+
+    def scale(self, t: Array | float) -> Array | float:
+        """Return the group's part of a proximal weight."""
+        return t[self.rows] if isinstance(t, np.ndarray) and t.ndim else t
+
+
+class CostStack:
+    """The costs of all agents, grouped by family."""
+
+    def __init__(self, groups: Sequence[Group], shape: tuple[int, int]) -> None:
+        self.groups, self.shape = tuple(groups), shape
+
+    def __repr__(self) -> str:
+        return f"CostStack({', '.join(repr(group.cost) for group in self.groups)})"
+
+    @property
+    def dim(self) -> int:
+        """m, the number of unknowns."""
+        return self.shape[1]
+
+    @cached_property
+    def affine(self) -> Array:
+        """α of all agents, (n, m)."""
+        return self._spread(lambda group: group.cost.affine, self.shape)
+
+    @property
+    def is_rough(self) -> bool:
+        """True if any agent's cost is."""
+        return any(group.cost.is_rough for group in self.groups)
+
+    @property
+    def hides(self) -> str:
+        """What affine masks hide, family by family."""
+        return "; ".join(f"{type(group.cost).__name__}: {group.cost.hides}" for group in self.groups)
+
+    @property
+    def splits_exactly(self) -> bool:
+        """True if every family does."""
+        return all(group.cost.splits_exactly for group in self.groups)
+
+    @property
+    def smoothness(self) -> Array:
+        """One constant per agent."""
+        return self._spread(lambda group: group.cost.smoothness, self.shape[:1])
+
+    @property
+    def strong_convexity(self) -> Array:
+        """One constant per agent."""
+        return self._spread(lambda group: group.cost.strong_convexity, self.shape[:1])
+
+    def total_curvature(self) -> Curvature:
+        """Of the sum over all agents."""
+        parts = [group.cost.total_curvature() for group in self.groups]
+        below = np.sum([part.below for part in parts], axis=0)
+        return Curvature(below=below, above=np.sum([part.above for part in parts], axis=0))
+
+    def value(self, x: Array) -> Array:
+        """Return all h_i(x_i), (n,)."""
+        return self._spread(lambda group: group.cost.value(x[group.rows]), self.shape[:1])
+
+    def grad(self, x: Array) -> Array:
+        """Return all gradients of the smooth parts, (n, m)."""
+        return self._spread(lambda group: group.cost.grad(x[group.rows]), self.shape)
+
+    def hess(self, x: Array) -> Array:
+        """Return all Hessians of the smooth parts, (n, m, m)."""
+        return self._spread(lambda group: group.cost.hess(x[group.rows]), (*self.shape, self.dim))
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return all proximal points, (n, m)."""
+        return self._spread(lambda group: group.cost.prox(v[group.rows], group.scale(t)), self.shape)
+
+    def rough_prox(self, v: Array, t: Array | float) -> Array:
+        """Return the proximal points of the rough parts, (n, m)."""
+        return self._spread(lambda group: group.cost.rough_prox(v[group.rows], group.scale(t)), self.shape)
+
+    def with_affine(self, affine: Array) -> CostStack:
+        """Return the same costs with other affine coefficients, (n, m)."""
+        groups = []
+        for group in self.groups:
+            effective = Group.__new__(Group)
+            effective.rows, effective.cost = group.rows, group.cost.with_affine(affine[group.rows])
+            groups.append(effective)
+        return CostStack(groups, self.shape)
+
+    def _spread(self, part: Callable[[Group], Array], shape: tuple[int, ...]) -> Array:
+        out = np.empty(shape)
+        for group in self.groups:
+            out[group.rows] = part(group)
+        return out
+
+
+def stack(costs: Sequence[Family]) -> Family | CostStack:
+    """Return all *costs* as one object with a leading agent axis; one family stays that family."""
+    dims = {cost.dim for cost in costs}
+    if len(dims) > 1:
+        first = next(i for i, cost in enumerate(costs) if cost.dim != costs[0].dim)
+        raise CostError(
+            f"cost number {first} has {costs[first].dim} unknown(s) and cost number 0 has {costs[0].dim}; "
+            "all agents must optimise the same x."
+        )
+    members: dict[tuple[Any, ...], list[int]] = {}
+    for i, cost in enumerate(costs):
+        members.setdefault(cost.stacking_key(), []).append(i)
+    groups = [
+        Group(np.array(agents), type(costs[agents[0]]).stacked([costs[i] for i in agents]))
+        for agents in members.values()
+    ]
+    return groups[0].cost if len(groups) == 1 else CostStack(groups, (len(costs), costs[0].dim))

@@ -1,0 +1,51 @@
+"""Every error that tacit raises, on one page.
+
+    TacitError
+    ├── InputError            what was given cannot be used; nothing was computed or written
+    │   ├── GraphError        the graph is not a simple, undirected, connected network
+    │   ├── CostError         a cost's data, dimensions or constants are unusable
+    │   ├── UnboundedError    the sum of the costs has no minimum
+    │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
+    │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
+    │   └── FileError         a file is missing, unreadable or does not say what it must
+    └── VacuousError          a guarantee was asked for that cannot mean anything
+
+A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
+a cost coefficient or any other private number.
+"""
+
+
+class TacitError(Exception):
+    """The root: `except tacit.TacitError` catches all that tacit raises on purpose."""
+
+
+class InputError(TacitError):
+    """What was given cannot be used; nothing was computed or written."""
+
+
+class GraphError(InputError):
+    """The graph is not a simple, undirected, connected network of at least two agents."""
+
+
+class CostError(InputError):
+    """A cost's data, dimensions or constants are unusable."""
+
+
+class UnboundedError(InputError):
+    """The sum of the costs has no minimum."""
+
+
+class MaskError(InputError):
+    """σ, the public bound or the lattice does not fit the problem."""
+
+
+class AlgorithmError(InputError):
+    """The algorithm cannot solve these costs, or its settings are impossible."""
+
+
+class FileError(InputError):
+    """A file is missing, unreadable or does not say what it must."""
+
+
+class VacuousError(TacitError):
+    """A guarantee was asked for that cannot mean anything."""

@@ -1,0 +1,76 @@
+"""The dyadic lattice on which everything masked lives.
+
+    step = 2^max(⌈log₂ σ⌉ − 46, ⌈log₂ reach⌉ − 53)
+
+Coefficients are rounded to multiples of the step before they are masked, and masks are multiples of
+it. As long as no partial sum over the network exceeds *reach* = 2⁵³ steps, every sum of them is exact
+in float64 and independent of its order: Σ aᵢ = 0 bit for bit, and no low-order bit of α + a tells α
+from another coefficient. (Plain float64 masks fail at both; Mironov, CCS 2012.)
+
+The step follows from public numbers alone: σ, the size of the network, and a bound on the
+coefficients that all agents agree on beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.errors import MaskError
+from tacit.typing import Array
+
+_BITS = 46  # below σ, where the reach allows it
+_FEWEST = 12  # below which the rounding of a mask would show: σ must be at least 2¹² steps
+_EXACT = 53  # consecutive integers in a float64
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Multiples of 2^exponent, for masks of standard deviation sigma."""
+
+    exponent: int
+    sigma: float
+    bound: float
+
+    @classmethod
+    def fit(cls, sigma: float, *, bound: float, agents: int, links: int) -> Lattice:
+        """Return the finest lattice that carries every sum over this network exactly."""
+        if not (math.isfinite(sigma) and sigma > 0):
+            raise MaskError(f"sigma = {sigma} must be a positive number: it is the masks' standard deviation.")
+        if not (math.isfinite(bound) and bound > 0):
+            raise MaskError(f"bound = {bound} must be a positive number: no coefficient may exceed it.")
+        # Σ|b_e| over the links, b_e ~ N(0, 2σ²): its mean is 1.13σ a link, and 12 deviations are added
+        masks = sigma * (1.13 * links + 12 * 0.853 * math.sqrt(links))
+        reach = agents * bound + masks
+        if not math.isfinite(reach):
+            raise MaskError(f"sigma = {sigma:g} and bound = {bound:g} are too large to add up.")
+        exponent = max(math.ceil(math.log2(sigma)) - _BITS, math.ceil(math.log2(reach)) - _EXACT)
+        if sigma < 2.0 ** (exponent + _FEWEST):
+            largest = sigma * 2.0 ** (_EXACT - _FEWEST - 1) / agents
+            raise MaskError(
+                f"sigma = {sigma:g} is too small beside coefficients of up to {bound:g} for {agents} agents: "
+                f"float64 has no room for both; use a sigma of at least {2.0 ** (exponent + _FEWEST):g}, "
+                f"or a public bound of at most {largest:.3g}."
+            )
+        return cls(exponent=exponent, sigma=sigma, bound=bound)
+
+    @property
+    def step(self) -> float:
+        """The distance of neighbouring points."""
+        return 2.0**self.exponent
+
+    @property
+    def bits(self) -> int:
+        """How many bits of a mask lie below σ."""
+        return math.ceil(math.log2(self.sigma)) - self.exponent
+
+    def round(self, coefficients: Array) -> Array:
+        """Return the nearest lattice points; refuse what exceeds the public bound."""
+        if not (np.abs(coefficients) <= self.bound).all():
+            raise MaskError(
+                f"a cost has an affine coefficient beyond the public bound of {self.bound:g}; "
+                "agree on a larger one, AffineMasks(sigma, bound=…), or use smaller units."
+            )
+        return np.ldexp(np.rint(np.ldexp(coefficients, -self.exponent)), self.exponent)

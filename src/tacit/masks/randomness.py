@@ -1,0 +1,101 @@
+"""The only randomness that masks may come from: AES-256 in counter mode under a key from the system.
+
+A non-cryptographic generator would hand its stream to the neighbours: they receive outputs of the
+same generator that masks the honest links, and can run it backwards.
+
+`Keystream` is one agent's stream; `Keystreams` is the streams of many agents side by side, for the
+stacked runtime. Agent i draws the same numbers from either.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NoReturn, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
+
+from tacit.errors import MaskError
+
+_KEY_BYTES = 32
+
+
+class Source(Protocol):
+    """Where masks get their random bits."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return *count* uniform 64-bit words that were never returned before."""
+
+    def shorts(self, count: int) -> NDArray[np.uint16]:
+        """Return *count* uniform 16-bit words that were never returned before."""
+
+
+class Keystream:
+    """One agent's random bits: the AES-256-CTR keystream of one key. Nothing shows the key."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY_BYTES:
+            raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def read(self, count: int) -> bytes:
+        """Return the next *count* bytes of the stream."""
+        return self._cipher.update(bytes(count))
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return the next *count* 64-bit words, the same on every machine."""
+        return np.frombuffer(self.read(8 * count), dtype="<u8")
+
+    def shorts(self, count: int) -> NDArray[np.uint16]:
+        """Return the next *count* 16-bit words, the same on every machine."""
+        return np.frombuffer(self.read(2 * count), dtype="<u2")
+
+    def __repr__(self) -> str:
+        return "Keystream(…)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a keystream is secret and in the middle of its use: it is never copied or pickled.")
+
+
+class Keystreams:
+    """Many agents' streams: *shares* says how much of every request belongs to each agent."""
+
+    def __init__(self, keys: Sequence[bytes], shares: NDArray[np.intp]) -> None:
+        self._streams = [Keystream(key) for key in keys]
+        self._shares = [int(share) for share in shares]
+        self._whole = sum(self._shares)
+
+    def _read(self, count: int, size: int) -> bytes:
+        unit, rest = divmod(count, self._whole)
+        if rest:
+            raise MaskError(f"{count} words cannot be shared among {self._whole} links.")
+        pairs = zip(self._streams, self._shares, strict=True)
+        return b"".join(stream.read(size * unit * share) for stream, share in pairs)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return *count* words, agent after agent."""
+        return np.frombuffer(self._read(count, 8), dtype="<u8")
+
+    def shorts(self, count: int) -> NDArray[np.uint16]:
+        """Return *count* short words, agent after agent."""
+        return np.frombuffer(self._read(count, 2), dtype="<u2")
+
+    def __repr__(self) -> str:
+        return f"Keystreams({len(self._streams)} agents)"
+
+
+def agent_keys(agents: int, *, seed: int | None = None) -> list[bytes]:
+    """Return one key per agent from the operating system.
+
+    A *seed* makes them reproducible, for simulations only: whoever knows it knows every mask.
+    """
+    if seed is None:
+        pool = os.urandom(_KEY_BYTES * agents)
+    else:
+        spread = HKDF(hashes.SHA256(), _KEY_BYTES, salt=None, info=b"tacit simulation: NOT PRIVATE")
+        pool = Keystream(spread.derive(str(int(seed)).encode())).read(_KEY_BYTES * agents)
+    return [pool[_KEY_BYTES * i : _KEY_BYTES * (i + 1)] for i in range(agents)]

@@ -1,0 +1,17 @@
+"""Who may talk to whom: graphs, mixing weights, spectra, cuts."""
+
+from tacit.network.files import read_graph
+from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
+from tacit.network.topology import Network, Topology
+from tacit.network.weights import WEIGHTS, mixing_weights
+
+__all__ = [
+    "WEIGHTS",
+    "Network",
+    "Spectrum",
+    "Topology",
+    "algebraic_connectivity",
+    "mixing_spectrum",
+    "mixing_weights",
+    "read_graph",
+]

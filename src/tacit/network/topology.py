@@ -1,0 +1,175 @@
+"""The communication graph G = (V, E), and what is left of it without a coalition.
+
+    ∇_ie = +1 at the smaller index of e, −1 at the larger     incidence matrix
+    L = ∇∇ᵀ                                                   Laplacian
+    G_H = G − C                                               honest graph
+
+Gupta & Chopra, Section II. Indices follow the order of the graph's nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from tacit.errors import GraphError
+from tacit.network.spectrum import algebraic_connectivity
+
+Agent = Hashable
+_SHOWN = 6  # labels spelled out in a message before it says "and k more"
+
+
+class Topology:
+    """Agents and the links between them; connected or not."""
+
+    def __init__(self, agents: Sequence[Agent], links: NDArray[np.intp]) -> None:
+        self.agents: tuple[Agent, ...] = tuple(agents)
+        self.links = links
+        """The links as index pairs (i < j), one per row, in increasing order."""
+
+    def __len__(self) -> int:
+        return len(self.agents)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} agents, {len(self.links)} links)"
+
+    @cached_property
+    def index(self) -> dict[Agent, int]:
+        """The position of every agent."""
+        return {agent: i for i, agent in enumerate(self.agents)}
+
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """The adjacency matrix, (n, n) sparse."""
+        i, j = self.links.T
+        ones = np.ones(2 * len(i))
+        rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+        return sp.csr_array((ones, (rows, columns)), shape=(len(self), len(self)))
+
+    @cached_property
+    def degrees(self) -> NDArray[np.intp]:
+        """The number of neighbours of every agent."""
+        return np.bincount(self.links.ravel(), minlength=len(self)).astype(np.intp)
+
+    @cached_property
+    def incidence(self) -> sp.csr_array:
+        """∇, (n, |E|) sparse: +1 at the smaller index of a link and −1 at the larger."""
+        i, j = self.links.T
+        edges = np.arange(len(i))
+        signs = np.concatenate([np.ones(len(i)), -np.ones(len(j))])
+        places = (np.concatenate([i, j]), np.concatenate([edges, edges]))
+        return sp.csr_array((signs, places), shape=(len(self), len(i)))
+
+    @cached_property
+    def laplacian(self) -> sp.csr_array:
+        """L = ∇∇ᵀ, (n, n) sparse."""
+        return sp.csr_array(sp.diags_array(self.degrees.astype(float)) - self.adjacency)
+
+    @cached_property
+    def components(self) -> tuple[tuple[Agent, ...], ...]:
+        """The connected pieces, each in the order of the agents."""
+        count, piece = connected_components(self.adjacency, directed=False)
+        pieces: list[list[Agent]] = [[] for _ in range(count)]
+        for agent, p in zip(self.agents, piece, strict=True):
+            pieces[p].append(agent)
+        return tuple(tuple(p) for p in pieces)
+
+    @cached_property
+    def algebraic_connectivity(self) -> float:
+        """μ₂(L): 0 exactly if the graph is not connected."""
+        return 0.0 if len(self.components) > 1 else algebraic_connectivity(self.laplacian)
+
+    def neighbours(self, i: int) -> NDArray[np.intp]:
+        """Return the indices of the neighbours of agent number *i*, increasing."""
+        A = self.adjacency
+        return np.sort(A.indices[A.indptr[i] : A.indptr[i + 1]]).astype(np.intp)
+
+    def only(self, agents: Iterable[Agent]) -> Topology:
+        """Return the subgraph induced by *agents*."""
+        kept = np.zeros(len(self), dtype=bool)
+        kept[self._indices(agents)] = True
+        renumbered = np.cumsum(kept) - 1
+        links = self.links[kept[self.links].all(axis=1)]
+        return Topology([a for a, k in zip(self.agents, kept, strict=True) if k], renumbered[links])
+
+    def without(self, coalition: Iterable[Agent]) -> Topology:
+        """Return the honest graph G_H = G − C."""
+        corrupted = set(self._indices(coalition))
+        return self.only(a for i, a in enumerate(self.agents) if i not in corrupted)
+
+    def is_vertex_cut(self, coalition: Iterable[Agent]) -> bool:
+        """Tell whether removing *coalition* leaves the rest in more than one piece."""
+        return len(self.without(coalition).components) > 1
+
+    def _indices(self, agents: Iterable[Agent]) -> list[int]:
+        agents = list(agents)
+        unknown = [a for a in agents if a not in self.index]
+        if unknown:
+            raise GraphError(
+                f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}."
+            )
+        return [self.index[a] for a in agents]
+
+
+class Network(Topology):
+    """A simple, undirected, connected graph of at least two agents, from any networkx graph."""
+
+    def __init__(self, graph: nx.Graph[Any] | Network) -> None:
+        if isinstance(graph, Network):
+            super().__init__(graph.agents, graph.links)
+            return
+        agents = _checked_agents(graph)
+        index = {agent: i for i, agent in enumerate(agents)}
+        pairs = np.array([(index[a], index[b]) for a, b in graph.edges()], dtype=np.intp).reshape(-1, 2)
+        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+        super().__init__(agents, pairs)
+        if len(self.components) > 1:
+            pieces = "; ".join(listed(piece) for piece in self.components[:_SHOWN])
+            raise GraphError(
+                f"the graph falls into {len(self.components)} pieces ({pieces}): "
+                "agents in different pieces can never agree; add links between them."
+            )
+
+    @property
+    def graph(self) -> nx.Graph[Any]:
+        """A new networkx graph of this network."""
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(self.agents)
+        graph.add_edges_from((self.agents[i], self.agents[j]) for i, j in self.links)
+        return graph
+
+
+def _checked_agents(graph: nx.Graph[Any]) -> list[Agent]:
+    if not isinstance(graph, nx.Graph):
+        raise GraphError(f"a network is built from a networkx graph, not from {type(graph).__name__}.")
+    if graph.is_directed():
+        raise GraphError("the graph is directed, and links go both ways; use graph.to_undirected().")
+    if graph.is_multigraph():
+        raise GraphError("the graph has parallel links; use networkx.Graph(graph) to merge them.")
+    loops = [a for a, b in graph.edges() if a == b]
+    if loops:
+        raise GraphError(
+            f"{listed(loops)} linked to itself: an agent cannot exchange masks with itself; "
+            "remove the self-loops."
+        )
+    if len(graph) < 2:
+        raise GraphError(
+            f"the graph has {len(graph)} agent(s): agreeing in private needs at least two, "
+            "and hiding something from one of them at least three."
+        )
+    return list(graph.nodes())
+
+
+def listed(labels: Iterable[Any]) -> str:
+    """Return labels for a message: the first few in full, the rest counted."""
+    labels = list(labels)
+    shown = ", ".join(str(label) for label in labels[:_SHOWN])
+    rest = len(labels) - _SHOWN
+    return f"{shown} and {rest} more" if rest > 0 else shown

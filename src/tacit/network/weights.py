@@ -1,0 +1,39 @@
+"""Mixing weights W: symmetric, doubly stochastic, positive only along links.
+
+    metropolis   w_ij = 1 / (1 + max(dᵢ, dⱼ))         needs only the neighbours' degrees
+    lazy         (I + W) / 2 of the Metropolis weights: no negative eigenvalue
+    laplacian    W = I − L / (1 + max dᵢ)              the same weight on every link
+
+Xiao, Boyd, Kim, J. Parallel Distrib. Comput. 67(1), 2007, Section 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tacit.errors import InputError
+from tacit.network.topology import Topology
+
+WEIGHTS = ("metropolis", "lazy", "laplacian")
+
+
+def mixing_weights(topology: Topology, kind: str = "metropolis") -> sp.csr_array:
+    """Return W, (n, n) sparse, of one of the kinds in `WEIGHTS`."""
+    if kind not in WEIGHTS:
+        raise InputError(f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.")
+    i, j = topology.links.T
+    degrees = topology.degrees
+    if kind == "laplacian":
+        w = np.full(len(i), 1.0 / (1.0 + degrees.max()))
+    else:
+        w = 1.0 / (1.0 + np.maximum(degrees[i], degrees[j]))
+    if kind == "lazy":
+        w = w / 2
+    n = len(topology)
+    rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+    off = sp.csr_array((np.concatenate([w, w]), (rows, columns)), shape=(n, n))
+    own = 1.0 - np.asarray(off.sum(axis=1)).ravel()
+    W = sp.csr_array(off + sp.diags_array(own))
+    W.sort_indices()
+    return W

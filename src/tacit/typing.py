@@ -1,0 +1,98 @@
+"""The protocols that everything else is written against.
+
+An algorithm is written once, against `Cost` and `Peers`, and read in two ways:
+
+* *together*: arrays carry a leading agent axis, `x` is (n, m), and one call serves all agents;
+* *apart*: there is no agent axis, `x` is (m,), and each agent makes its own call.
+
+Elementwise arithmetic, the cost and `Peers` are all that an algorithm may use, so it cannot tell
+the two apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class Cost(Protocol):
+    """A private cost h(x) = φ(x) + αᵀx + ψ(x): curved, affine and rough part.
+
+    φ is differentiable, ψ need not be (its `rough_prox` is the identity where there is none).
+    """
+
+    affine: Array
+    """α, the coefficient that affine masks hide; shape (..., m)."""
+
+    @property
+    def dim(self) -> int:
+        """Return m, the number of unknowns."""
+
+    @property
+    def smoothness(self) -> Array:
+        """Return the Lipschitz constant of ∇φ, one per agent; inf where there is none."""
+
+    @property
+    def strong_convexity(self) -> Array:
+        """Return the largest μ with h − μ/2·|x|² convex, one per agent; negative where h is not convex."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Tell whether there is a part ψ that has no gradient."""
+
+    def value(self, x: Array) -> Array:
+        """Return h(x) up to a constant that depends on nothing hidden; shape (...)."""
+
+    def grad(self, x: Array) -> Array:
+        """Return ∇φ(x) + α; shape (..., m)."""
+
+    def hess(self, x: Array) -> Array:
+        """Return ∇²φ(x); shape (..., m, m)."""
+
+    def prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u h(u) + |u − v|²/2t; t is one number or has shape (..., 1)."""
+
+    def rough_prox(self, v: Array, t: Array | float) -> Array:
+        """Return argmin_u ψ(u) + |u − v|²/2t."""
+
+    def with_affine(self, affine: Array) -> Self:
+        """Return the same cost with another affine coefficient: how masks are folded in, eq. (5)."""
+
+
+class Peers(Protocol):
+    """What an agent can do with its neighbours."""
+
+    @property
+    def degree(self) -> Array | int:
+        """Return the number of neighbours; (n, 1) together, an integer apart."""
+
+    @property
+    def links(self) -> int:
+        """Return how many directed links start here: rows of what `swap` takes."""
+
+    def mix(self, x: Array) -> Array:
+        """Return Σ_j w_ij x_j over the agent itself and its neighbours."""
+
+    def gather(self, x: Array) -> Array:
+        """Return Σ_j x_j over the neighbours alone."""
+
+    def swap(self, r: Array) -> Array:
+        """Send row (i, j) to neighbour j, and return what j sent back in its place."""
+
+    def total(self, r: Array) -> Array:
+        """Add up the rows that each agent owns."""
+
+
+class Algorithm(Protocol):
+    """Phase 2: frozen settings with two pure functions. `State` is a NamedTuple whose first field is x."""
+
+    def init(self, x: Array, cost: Cost) -> Any:
+        """Return the state before the first round, from the public starting point x."""
+
+    def step(self, state: Any, peers: Peers, cost: Cost) -> Any:
+        """Return the state after one more round."""
