@@ -1,0 +1,74 @@
+"""tacit: agree on the optimum without telling anyone your costs.
+
+>>> import networkx as nx, tacit
+>>> points = [1.0, 2.0, 6.0]                                        # private to three agents
+>>> costs = [tacit.Quadratic.distance([point]) for point in points]
+>>> problem = tacit.Problem(nx.complete_graph(3), costs)
+>>> answer = tacit.solve(problem, privacy=tacit.AffineMasks(sigma=10.0))
+>>> round(float(answer.x[0]), 6)
+3.0
+>>> answer.certificate(coalition={2}).epsilon                       # Theorem 2: 1 / (4·10²·2)
+0.00125
+"""
+
+from tacit.algorithms import (
+    ADMM,
+    DGD,
+    EXTRA,
+    NIDS,
+    OPAPC,
+    PGEXTRA,
+    DiminishingDGD,
+    GradientTracking,
+)
+from tacit.certificates import Certificate, certify, certify_any
+from tacit.costs import (
+    L1,
+    AbsoluteValue,
+    Affine,
+    Box,
+    CallableCost,
+    ElasticNet,
+    Huber,
+    LeastSquares,
+    Logistic,
+    Poisson,
+    Quadratic,
+)
+from tacit.errors import TacitError
+from tacit.masks import AffineMasks
+from tacit.network import Network
+from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
+
+__all__ = [
+    "ADMM",
+    "DGD",
+    "EXTRA",
+    "L1",
+    "NIDS",
+    "OPAPC",
+    "PGEXTRA",
+    "AbsoluteValue",
+    "Affine",
+    "AffineMasks",
+    "Answer",
+    "Box",
+    "CallableCost",
+    "Certificate",
+    "DiminishingDGD",
+    "ElasticNet",
+    "GradientTracking",
+    "Huber",
+    "LeastSquares",
+    "Logistic",
+    "Network",
+    "Poisson",
+    "Problem",
+    "Quadratic",
+    "RunRecord",
+    "TacitError",
+    "certify",
+    "certify_any",
+    "load_problem",
+    "solve",
+]

@@ -26,8 +26,9 @@ class Cost(Protocol):
     φ is differentiable, ψ need not be (its `rough_prox` is the identity where there is none).
     """
 
-    affine: Array
-    """α, the coefficient that affine masks hide; shape (..., m)."""
+    @property
+    def affine(self) -> Array:
+        """Return α, the coefficient that affine masks hide; shape (..., m)."""
 
     @property
     def dim(self) -> int:

@@ -38,10 +38,10 @@ class ADMM:
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:
-        """Return ρ = √(L_g μ_g) / 2d: a proximal weight of the size of the average cost's curvature."""
+        """Return ρ = √(L_g μ_g)/d: a proximal weight of twice the average cost's typical curvature."""
         landscape.needs_convex("ADMM")
         degree = float(landscape.network.degrees.mean())
-        return cls(penalty=_typical_curvature(landscape) / (2.0 * degree))
+        return cls(penalty=_typical_curvature(landscape) / degree)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start without a price."""

@@ -47,7 +47,7 @@ class GradientTracking:
         """Return settings with a step that is proven safe for these costs and weights."""
         L = landscape.needs_smooth("gradient tracking")
         if landscape.is_convex and landscape.weights == "lazy":
-            return cls(step_size=1.0 / L)
+            return cls(step_size=0.7 / L)
         return cls(step_size=0.9 * _largest_contracting_step(landscape, L))
 
     def init(self, x: Array, cost: Cost) -> State:

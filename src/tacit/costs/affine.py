@@ -1,6 +1,6 @@
 """Affine costs: the smooth part of a cost that is otherwise rough.
 
-    h(x) = qᵀx        φ = 0,  α = q
+h(x) = qᵀx        φ = 0,  α = q
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Composite(Family):
         )
 
     def stacking_key(self) -> tuple[Any, ...]:
-        """The same kind of smooth part and of rough term."""
+        """Return the kinds of the smooth part and of the rough term."""
         return (type(self), type(self.rough), *self.smooth.stacking_key())
 
 

@@ -9,7 +9,7 @@ come from the same function and part from each other only up to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.batched import vecdot
 from tacit.costs.inner import newton_prox
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -97,7 +98,7 @@ class Family(ABC):
 
     def value(self, x: Array) -> Array:
         """Return φ(x) + αᵀx."""
-        return self.curved_value(x) + np.vecdot(self.affine, x)
+        return self.curved_value(x) + vecdot(self.affine, x)
 
     def grad(self, x: Array) -> Array:
         """Return ∇φ(x) + α."""

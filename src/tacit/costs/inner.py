@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tacit.costs.batched import vecdot
 from tacit.typing import Array
 
 _NEWTON_STEPS = 60
@@ -42,8 +43,8 @@ def newton_prox(
         current = objective(u)
     for _ in range(_NEWTON_STEPS):
         slope = grad(u) + weight * (u - v)
-        step = np.linalg.solve(hess(u) + ridge, slope[..., None])[..., 0]
-        decrease = np.vecdot(slope, step)
+        step: Array = np.linalg.solve(hess(u) + ridge, slope[..., None])[..., 0].astype(np.float64, copy=False)
+        decrease = vecdot(slope, step)
         size = np.ones(current.shape)
         for _ in range(40):
             trial = objective(u - size[..., None] * step)

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design
@@ -33,7 +34,7 @@ class LeastSquares(Quadratic):
             raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
         m = rows.shape[1]
         self.affine = -(b @ rows)
-        self.A = np.linalg.qr(rows, mode="r") if len(rows) > m else rows
+        self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
 
     @cached_property
@@ -43,4 +44,4 @@ class LeastSquares(Quadratic):
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""
-        return np.vecmat(np.matvec(self.A, x), self.A) + self.l2 * x
+        return vecmat(matvec(self.A, x), self.A) + self.l2 * x

@@ -1,6 +1,6 @@
 """Quadratic costs.
 
-    h(x) = ½ xᵀPx + qᵀx        φ = ½ xᵀPx,  α = q
+h(x) = ½ xᵀPx + qᵀx        φ = ½ xᵀPx,  α = q
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -50,11 +51,11 @@ class Quadratic(Family):
 
     def curved_value(self, x: Array) -> Array:
         """Return ½ xᵀPx."""
-        return 0.5 * np.vecdot(x, np.matvec(self.P, x))
+        return 0.5 * vecdot(x, matvec(self.P, x))
 
     def curved_grad(self, x: Array) -> Array:
         """Return Px."""
-        return np.matvec(self.P, x)
+        return matvec(self.P, x)
 
     def curved_hess(self, x: Array) -> Array:
         """Return P."""
@@ -64,7 +65,7 @@ class Quadratic(Family):
         """Return (P + I/t)⁻¹ v/t, through one eigendecomposition for all calls."""
         values, vectors = self._eigen
         weight = 1.0 / np.asarray(t)
-        return np.matvec(vectors, np.vecmat(weight * v, vectors) / (values + weight))
+        return matvec(vectors, vecmat(weight * v, vectors) / (values + weight))
 
     @cached_property
     def _eigen(self) -> tuple[Array, Array]:

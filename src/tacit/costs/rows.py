@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -46,21 +47,21 @@ class RowSum(Family):
 
     def curved_value(self, x: Array) -> Array:
         """Return Σ ρ(Ax) + ½ Σ l2·x²."""
-        return self.rho(np.matvec(self.A, x)).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
+        return self.rho(matvec(self.A, x)).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀρ'(Ax) + l2·x."""
-        return np.vecmat(self.slope(np.matvec(self.A, x)), self.A) + self.l2 * x
+        return vecmat(self.slope(matvec(self.A, x)), self.A) + self.l2 * x
 
     def curved_hess(self, x: Array) -> Array:
         """Return Aᵀ diag(ρ''(Ax)) A + diag(l2)."""
-        bend = self.bend(np.matvec(self.A, x))
+        bend = self.bend(matvec(self.A, x))
         gram = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
         return gram + self.l2[..., None] * np.eye(self.dim)
 
     @property
     def smoothness(self) -> Array:
-        """sup ρ'' · λ_max(AᵀA) + the largest penalty."""
+        """Sup ρ'' · λ_max(AᵀA) + the largest penalty."""
         largest = np.linalg.norm(self.A, ord=2, axis=(-2, -1))
         return np.asarray(self.steepest * largest**2 + self.l2.max(axis=-1))
 

@@ -17,8 +17,6 @@ from tacit.costs.family import Curvature, Family
 from tacit.errors import CostError
 from tacit.typing import Array
 
-Stack = "Family | CostStack"
-
 
 class Group:
     """The agents of one family: their positions, and their costs as one object."""
@@ -60,7 +58,7 @@ class CostStack:
     @property
     def hides(self) -> str:
         """What affine masks hide, family by family."""
-        return "; ".join(f"{type(group.cost).__name__}: {group.cost.hides}" for group in self.groups)
+        return "; ".join(dict.fromkeys(group.cost.hides for group in self.groups))
 
     @property
     def splits_exactly(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import networkx as nx
 
 from tacit.errors import FileError
 
-_READERS = {
+_READERS: dict[str, Callable[[Path], nx.Graph[Any]]] = {
     ".graphml": nx.read_graphml,
     ".gml": nx.read_gml,
     ".edges": nx.read_edgelist,
@@ -27,9 +28,8 @@ def read_graph(path: Path) -> nx.Graph[Any]:
             f"use one of {', '.join(_READERS)}."
         )
     try:
-        graph: nx.Graph[Any] = reader(path)
+        return reader(path)
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except Exception as error:  # the readers raise whatever their parsers raise
         raise FileError(f"{path}: is not a valid {path.suffix} graph ({error}).") from error
-    return graph

@@ -70,9 +70,7 @@ def _smallest_beside_ones(M: sp.csr_array) -> float:
             v = np.ravel(v)
             return np.asarray(factor.solve(v - v.mean()))
 
-        largest = _lanczos(
-            spla.LinearOperator((n, n), matvec=inverse, dtype=np.float64), which="LA", scale=0.0
-        )
+        largest = _lanczos(spla.LinearOperator((n, n), matvec=inverse, dtype=np.float64), which="LA", scale=0.0)
         return 1.0 / largest - shift
 
 

@@ -112,9 +112,7 @@ class Topology:
         agents = list(agents)
         unknown = [a for a in agents if a not in self.index]
         if unknown:
-            raise GraphError(
-                f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}."
-            )
+            raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}.")
         return [self.index[a] for a in agents]
 
 
@@ -156,8 +154,7 @@ def _checked_agents(graph: nx.Graph[Any]) -> list[Agent]:
     loops = [a for a, b in graph.edges() if a == b]
     if loops:
         raise GraphError(
-            f"{listed(loops)} linked to itself: an agent cannot exchange masks with itself; "
-            "remove the self-loops."
+            f"{listed(loops)} linked to itself: an agent cannot exchange masks with itself; remove the self-loops."
         )
     if len(graph) < 2:
         raise GraphError(

@@ -6,10 +6,15 @@ neighbour, so that what one agent owns lies together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
+from tacit.runtimes.job import Job, Run
+from tacit.runtimes.stopping import Progress, Watch
 from tacit.typing import Array
 
 _DENSE = 64  # up to here a dense product is faster than a sparse one
@@ -56,3 +61,25 @@ class Stacked:
 
 def _compact(matrix: sp.csr_array) -> Array | sp.csr_array:
     return matrix.toarray() if matrix.shape[0] <= _DENSE else matrix
+
+
+def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
+    """Run both phases for all agents at once."""
+    peers = Stacked(job.network, job.weights)
+    cost = job.stack
+    if job.privacy is not None:
+        keys = agent_keys(len(job.network), seed=job.privacy.seed)
+        lattice = job.privacy.lattice(agents=len(job.network), links=len(job.network.links))
+        cost = job.privacy.hide(cost, peers, Keystreams(keys, job.network.degrees), lattice)
+    watch = Watch(job.rule, floor=job.floor, exact=job.exact, on_progress=on_progress)
+    x0 = np.tile(job.x0, (len(job.network), 1))
+    with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
+        state = job.algorithm.init(x0, cost)
+        done, verdict = 0, None
+        while verdict is None:
+            for _ in range(watch.next_check(done) - done):
+                before = state.x
+                state = job.algorithm.step(state, peers, cost)
+                done += 1
+            verdict = watch.look(done, before, state.x)
+    return Run(x=state.x, rounds=done, exchanges=peers.exchanges, verdict=verdict, history=tuple(watch.history))

@@ -1,0 +1,61 @@
+"""`tacit`: the commands, the exit codes, and one place where errors become sentences.
+
+0  done
+1  the computation says no: not converged, not private enough
+2  bad input
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tacit.cli import demo, init, solve
+from tacit.errors import InputError, TacitError
+
+app = typer.Typer(
+    name="tacit",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,  # a traceback with local variables would print private data
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Agree on the optimum of everybody's costs without telling anyone your own.\n\n"
+    "Start with [bold]tacit demo[/bold], then [bold]tacit init[/bold] and [bold]tacit solve problem.toml[/bold].",
+    epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"tacit {version('tacit')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None: ...
+
+
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("solve")(solve.solve)
+
+
+def main() -> None:
+    """Run the command line; no expected error ends in a traceback."""
+    try:
+        app()
+    except TacitError as error:
+        sys.stderr.write(f"tacit: {error}\n")
+        sys.exit(2 if isinstance(error, InputError) else 1)
+    except KeyboardInterrupt:
+        sys.stderr.write("tacit: stopped.\n")
+        sys.exit(130)

@@ -1,0 +1,61 @@
+"""`tacit solve`: solve a problem file and say what was computed and what was hidden."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli.progress import progress_bar
+from tacit.cli.summary import show_answer
+from tacit.errors import FileError
+from tacit.masks import AffineMasks
+from tacit.solving import load_problem
+
+
+def solve(
+    problem: Annotated[Path, typer.Argument(help="A problem file; `tacit init` writes an example.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Also write the record to this file, as JSON.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Mask with this σ, whatever the file says.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="Use this algorithm, whatever the file says.")] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="stacked (all agents as arrays) or agents (one thread each).")
+    ] = None,
+    max_rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Solve a private problem.
+
+    Prints the minimiser that all agents agree on, how it was reached, and what was hidden from whom. Exit code 1
+    if the agents did not converge.
+    """
+    task = load_problem(problem)
+    if sigma is not None:
+        masks = task.privacy or AffineMasks(sigma)
+        task = dataclasses.replace(task, privacy=dataclasses.replace(masks, sigma=sigma))
+    task = dataclasses.replace(
+        task,
+        algorithm=algorithm or task.algorithm,
+        runtime=runtime or task.runtime,
+        max_rounds=task.max_rounds if max_rounds is None else max_rounds,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are in the record, and the summary shows them
+        with progress_bar("Agreeing", quiet=quiet) as on_progress:
+            answer = task.solve(on_progress)
+    if out is not None:
+        try:
+            out.write_text(answer.record.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
+    if json:
+        sys.stdout.write(answer.record.to_json() + "\n")
+    else:
+        show_answer(answer)
+    if not answer.converged:
+        raise typer.Exit(1)

@@ -1,0 +1,87 @@
+"""An answer for people: a panel on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from math import log10
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from tacit.certificates import Certificate
+from tacit.errors import TacitError
+from tacit.solving import Answer
+
+_SHOWN = 12  # entries of x in the summary; the rest is in the record
+
+
+def show_answer(answer: Answer, console: Console | None = None) -> None:
+    """Print what was computed, how, and what was hidden from whom."""
+    console = console or Console(highlight=False)
+    lines = summary(answer)
+    if not console.is_terminal:
+        for name, text in lines:
+            console.print(f"{name + ':':<14}{text}", soft_wrap=True, markup=False)
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, text in lines:
+        style = {"warning": "yellow", "status": "green" if answer.converged else "red"}.get(name, "")
+        table.add_row(name, Text(text, style=style))
+    console.print(Panel(table, title="tacit", border_style="green" if answer.converged else "red", expand=False))
+
+
+def summary(answer: Answer) -> list[tuple[str, str]]:
+    """Return the summary as pairs of a heading and a sentence."""
+    record = answer.record
+    phase2 = record.phase2
+    lines = [
+        ("status", f"{record.status}. {record.sentence}"),
+        ("x", vector(record.x)),
+        (
+            "problem",
+            f"{len(record.agents)} agents, {len(record.links)} links, {record.unknowns} unknown(s), "
+            f"{', '.join(record.families)}",
+        ),
+        ("phase 1", _phase1(answer)),
+        (
+            "phase 2",
+            f"{phase2.algorithm} ({phase2.reason}), {phase2.rounds} rounds, {phase2.messages} messages, "
+            f"{phase2.bytes / 1024:.0f} KiB, {record.seconds:.2f} s on the {record.runtime} runtime",
+        ),
+    ]
+    lines += [("privacy", sentence) for sentence in _privacy(answer)]
+    lines += [("warning", sentence) for sentence in record.warnings]
+    return lines
+
+
+def vector(x: list[float]) -> str:
+    """Return x for people: ten digits, and not too many entries."""
+    shown = ", ".join(f"{value:.10g}" for value in x[:_SHOWN])
+    return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more; --json prints all]"
+
+
+def _phase1(answer: Answer) -> str:
+    phase1 = answer.record.phase1
+    if phase1 is None:
+        return "none: nothing was hidden, and neighbours can read the costs from what they receive"
+    rounding = "" if phase1.splits_exactly else " (up to rounding)"
+    return f"affine masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}"
+
+
+def _privacy(answer: Answer) -> list[str]:
+    """Return the statements against one corrupted agent: the worst one."""
+    if answer.record.phase1 is None:
+        return []
+    try:
+        worst = answer.certificate(any=1)
+    except TacitError:
+        return []
+    return [worst.statement(distance=round_distance(worst))]
+
+
+def round_distance(certificate: Certificate) -> float:
+    """Return a power of ten near σ/10: a change that is worth asking about."""
+    return float(10.0 ** round(log10(certificate.sigma) - 1))

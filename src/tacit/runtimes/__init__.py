@@ -1,0 +1,37 @@
+"""Where agents run: all at once as arrays, or each by itself."""
+
+from tacit.runtimes import agents, stacked
+from tacit.runtimes.job import Job, Run, Runtime
+from tacit.runtimes.neighbours import Links, Neighbours
+from tacit.runtimes.stacked import Stacked
+from tacit.runtimes.stopping import (
+    MAX_ROUNDS,
+    TOLERANCE,
+    Check,
+    Progress,
+    Status,
+    StoppingRule,
+    Verdict,
+    Watch,
+)
+
+RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "stacked": stacked.run}
+"""The runtimes by the names that files and commands use."""
+
+__all__ = [
+    "MAX_ROUNDS",
+    "RUNTIMES",
+    "TOLERANCE",
+    "Check",
+    "Job",
+    "Links",
+    "Neighbours",
+    "Progress",
+    "Run",
+    "Runtime",
+    "Stacked",
+    "Status",
+    "StoppingRule",
+    "Verdict",
+    "Watch",
+]

@@ -1,0 +1,178 @@
+"""When to stop, and what to say about it.
+
+Two public numbers are looked at now and then (every tenth round at first, more rarely later):
+
+    change         max |x⁺ − x| / (1 + max |x|)      of one round
+    disagreement   max |x_i − x̄| / (1 + max |x|)     between agents
+
+A method that converges like ρᵏ still has change·ρ/(1 − ρ) to go; ρ is read off the changes
+themselves, so a slow method does not pass for a finished one. Masks leave a floor of rounding, about
+u·σ√(2d)/μ, below which nothing improves: reaching it counts as converged, and the sentence says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.typing import Array
+
+TOLERANCE = 1e-9
+MAX_ROUNDS = 100_000
+
+_EVERY = 10  # rounds between checks, at first
+_RARER = 20  # later one check in every 1/20 of the rounds so far
+_PATIENCE = 500  # rounds without improvement before a run counts as stalled, and at least half of all
+_BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    CONVERGED = "converged"
+    STALLED = "stalled"
+    DIVERGED = "diverged"
+    OUT_OF_ROUNDS = "out of rounds"
+
+
+class Check(NamedTuple):
+    """One look at the agents."""
+
+    round: int
+    change: float
+    disagreement: float
+    error: float | None  # estimated distance to the limit, relative like the other two; None before there is one
+
+
+class Verdict(NamedTuple):
+    """The end of a run: a status and a sentence for people."""
+
+    status: Status
+    sentence: str
+
+
+class Progress(NamedTuple):
+    """What a progress bar needs: how far the error estimate has come towards the tolerance."""
+
+    check: Check
+    max_rounds: int
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRule:
+    """Stop at *tolerance* (relative, of the estimated error and of the disagreement) or *max_rounds*."""
+
+    tolerance: float = TOLERANCE
+    max_rounds: int = MAX_ROUNDS
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tolerance < 1:
+            raise InputError(f"tolerance = {self.tolerance} must lie between 0 and 1.")
+        if not self.max_rounds >= 1:
+            raise InputError(f"max_rounds = {self.max_rounds} must be at least 1.")
+
+
+class Watch:
+    """Looks at a run from outside, and says when it is over. *floor* is the rounding floor to expect."""
+
+    def __init__(
+        self,
+        rule: StoppingRule,
+        *,
+        floor: float = 0.0,
+        exact: bool = True,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.rule, self.floor, self.exact = rule, floor, exact
+        self.history: list[Check] = []
+        self._on_progress = on_progress
+        self._early_size = 0.0
+        self._best, self._best_round = np.inf, 0
+        self._passes = 0
+
+    def next_check(self, done: int) -> int:
+        """Return the round of the next look after *done* rounds."""
+        return min(done + max(_EVERY, done // _RARER), self.rule.max_rounds)
+
+    def look(self, done: int, before: Array, x: Array) -> Verdict | None:
+        """Judge all agents' x after round *done*, and the round before it; None means go on."""
+        size = float(np.abs(x).max())
+        if done <= 5 * _EVERY:
+            self._early_size = max(self._early_size, size)
+        if not np.isfinite(size) or size > _BLOW_UP * (1.0 + self._early_size):
+            return Verdict(
+                Status.DIVERGED,
+                f"The estimates grew without bound by round {done}: the step is too large for these costs, or "
+                "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
+            )
+        check = self._check(done, before, x, size)
+        self.history.append(check)
+        verdict = self._judge(check)
+        if self._on_progress is not None:
+            self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
+        return verdict
+
+    def _check(self, done: int, before: Array, x: Array, size: float) -> Check:
+        change = float(np.abs(x - before).max()) / (1.0 + size)
+        disagreement = float(np.abs(x - x.mean(axis=0)).max()) / (1.0 + size)
+        return Check(done, change, disagreement, self._to_go(done, change))
+
+    def _to_go(self, done: int, change: float) -> float | None:
+        """Return change·ρ/(1 − ρ), with ρ the decay per round over about the last tenth of the run."""
+        past = next((c for c in reversed(self.history) if c.round <= min(done - 50, 0.9 * done)), None)
+        if past is None:
+            return None
+        slowest = 1.0 - 0.1 / done
+        rho = (change / past.change) ** (1.0 / (done - past.round)) if past.change else slowest
+        rho = min(rho, slowest)
+        return change * rho / (1.0 - rho)
+
+    def _judge(self, check: Check) -> Verdict | None:
+        close = check.error is not None and max(check.error, check.disagreement) <= self.rule.tolerance
+        self._passes = self._passes + 1 if close else 0
+        if self._passes >= 2:
+            return Verdict(
+                Status.CONVERGED,
+                f"All agents agree to {check.disagreement:.1e} and are about {check.error:.1e} from the limit, "
+                f"after {check.round} rounds.",
+            )
+        # error estimates are noise once only rounding is left: plateaus are judged by the raw numbers
+        plateau = max(check.change, check.disagreement)
+        if plateau < 0.9 * self._best:
+            self._best, self._best_round = plateau, check.round
+        waited = check.round - self._best_round
+        if plateau <= self.floor and waited >= _PATIENCE / 5:
+            return Verdict(
+                Status.CONVERGED,
+                f"All agents agree to {check.disagreement:.1e} after {check.round} rounds: the rounding floor "
+                f"of masks this large, which is above the tolerance of {self.rule.tolerance:.0e}.",
+            )
+        if waited >= max(_PATIENCE, check.round / 2):
+            return Verdict(Status.STALLED, self._stalled(check))
+        if check.round >= self.rule.max_rounds:
+            return Verdict(
+                Status.OUT_OF_ROUNDS,
+                f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "
+                f"by {check.change:.1e} a round. Allow more rounds, or try algorithm='auto'.",
+            )
+        return None
+
+    def _stalled(self, check: Check) -> str:
+        where = f"No progress since round {self._best_round}: agents disagree by {check.disagreement:.1e}."
+        if not self.exact:
+            return f"{where} This method is inexact, and masks make it worse; use an exact one such as 'nids'."
+        return f"{where} Allow a larger tolerance, use a smaller sigma, or try another algorithm."
+
+    def _fraction(self, check: Check) -> float:
+        """Return the share of the decades from the first disagreement down to the tolerance."""
+        measure = max(check.change, check.disagreement, self.rule.tolerance)
+        first = max(self.history[0].change, self.history[0].disagreement, measure)
+        target = max(self.rule.tolerance, self.floor)
+        decades = np.log(first / target)
+        return float(np.clip(np.log(first / measure) / decades, 0.0, 1.0)) if decades > 0 else 0.0

@@ -1,0 +1,20 @@
+"""A problem, the choice of how to solve it, and the answer with its record."""
+
+from tacit.solving.answer import Answer
+from tacit.solving.choice import Choice, choose
+from tacit.solving.problem import Problem
+from tacit.solving.problem_file import EXAMPLE, ProblemFile, load_problem
+from tacit.solving.record import RunRecord
+from tacit.solving.solve import solve
+
+__all__ = [
+    "EXAMPLE",
+    "Answer",
+    "Choice",
+    "Problem",
+    "ProblemFile",
+    "RunRecord",
+    "choose",
+    "load_problem",
+    "solve",
+]

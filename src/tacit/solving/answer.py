@@ -1,0 +1,61 @@
+"""What `solve` returns: the minimiser, how it was reached, and what it cost in privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from tacit.certificates import Certificate, certify, certify_any
+from tacit.errors import VacuousError
+from tacit.network import Network
+from tacit.solving.record import RunRecord
+from tacit.typing import Array
+
+
+class Answer:
+    """The answer of one run. Holds public things only."""
+
+    def __init__(self, record: RunRecord, network: Network) -> None:
+        self.record, self.network = record, network
+
+    @property
+    def x(self) -> Array:
+        """The minimiser that all agents agree on, (m,)."""
+        return np.array(self.record.x)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the agents reached the tolerance, or the rounding floor of their masks."""
+        return self.record.converged
+
+    @property
+    def status(self) -> str:
+        """One of converged, stalled, diverged, out of rounds."""
+        return self.record.status
+
+    @property
+    def sentence(self) -> str:
+        """What happened, and what to try where it went wrong."""
+        return self.record.sentence
+
+    def certificate(self, coalition: Iterable[Any] | None = None, *, any: int | None = None) -> Certificate:
+        """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents."""
+        if self.record.phase1 is None:
+            raise VacuousError(
+                "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…)."
+            )
+        sigma = self.record.phase1.sigma
+        if (coalition is None) == (any is None):
+            raise VacuousError(
+                "name either a coalition or, with any=, the size of every coalition to guard against."
+            )
+        if any is not None:
+            return certify_any(self.network, any, sigma=sigma)
+        return certify(self.network, coalition or (), sigma=sigma)
+
+    def __repr__(self) -> str:
+        record = self.record
+        stamp = "" if record.private else ", NOT PRIVATE"
+        return f"Answer({record.status} after {record.phase2.rounds} rounds of {record.phase2.algorithm}{stamp})"

@@ -1,0 +1,70 @@
+"""`algorithm="auto"`: which algorithm, and why.
+
+not convex one by one          gradient tracking: it needs only the sum convex
+no Lipschitz gradient          ADMM: every agent takes proximal steps
+rough without a smooth part    ADMM
+every cost strongly convex,
+and badly conditioned          OPAPC: √κ instead of κ rounds
+else                           NIDS: its step does not depend on the network
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.algorithms import ADMM, ALGORITHMS, NIDS, OPAPC, AnyAlgorithm, GradientTracking, Landscape
+from tacit.errors import AlgorithmError
+from tacit.network import WEIGHTS
+from tacit.solving.problem import Problem
+
+_BADLY_CONDITIONED = 200.0
+
+
+class Choice(NamedTuple):
+    """An algorithm with its settings, the weights it mixes with, and why it was taken."""
+
+    algorithm: AnyAlgorithm
+    weights: str
+    reason: str
+
+
+def choose(problem: Problem, algorithm: str | AnyAlgorithm = "auto", *, weights: str | None = None) -> Choice:
+    """Return the algorithm to run: the one asked for, or the one that fits."""
+    if weights is not None and weights not in WEIGHTS:
+        raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
+    if not isinstance(algorithm, str):
+        return Choice(_fitting(algorithm, problem), weights or algorithm.weights, "given with its settings")
+    if algorithm == "auto":
+        kind, reason = _automatic(problem)
+    elif algorithm in ALGORITHMS:
+        kind, reason = ALGORITHMS[algorithm], "asked for by name"
+    else:
+        raise AlgorithmError(f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}.")
+    weights = weights or kind.weights
+    tuned = kind.tuned(Landscape(problem.stack, problem.network, weights))
+    return Choice(_fitting(tuned, problem), weights, reason)
+
+
+def _automatic(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
+    landscape = Landscape(problem.stack, problem.network)
+    L, mu = landscape.smoothness, landscape.strong_convexity
+    if mu < 0:
+        return GradientTracking, "single costs are not convex, and this needs only their sum to be"
+    if not np.isfinite(L):
+        return ADMM, "the costs have no Lipschitz gradient, and proximal steps need none"
+    if L == 0:
+        return ADMM, "the costs have no curvature, and proximal steps need none"
+    if mu > 0 and L / mu > _BADLY_CONDITIONED and not problem.stack.is_rough:
+        return OPAPC, f"the condition number is {L / mu:.0f}, and its rounds grow only with the square root"
+    return NIDS, "smooth convex costs" + (" with a rough term" if problem.stack.is_rough else "")
+
+
+def _fitting(algorithm: AnyAlgorithm, problem: Problem) -> AnyAlgorithm:
+    if problem.stack.is_rough and not algorithm.handles_rough:
+        raise AlgorithmError(
+            f"{type(algorithm).__name__} has no step for costs without a gradient, such as |x|; "
+            "use nids, pg-extra or admm."
+        )
+    return algorithm

@@ -1,0 +1,101 @@
+"""The problem: a network, and one private cost per agent.
+
+minimise Σ_i h_i(x)  over x in Rᵐ                      eq. (1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.costs import CostStack, Family, stack
+from tacit.errors import CostError, UnboundedError
+from tacit.network import Network
+
+_ROUNDING = 1e-10  # a curvature below this fraction of the largest is a zero with rounding
+
+
+class Problem:
+    """Private costs on a network.
+
+    *costs* is one cost per agent: a sequence in the order of the graph's nodes, or a mapping from agent
+    to cost. *x0* is a public starting point (zeros unless given).
+    """
+
+    def __init__(
+        self,
+        graph: nx.Graph[Any] | Network,
+        costs: Sequence[Family] | Mapping[Any, Family],
+        *,
+        x0: ArrayLike | None = None,
+    ) -> None:
+        self.network = Network(graph)
+        self.costs = _one_each(self.network, costs)
+        self.stack: Family | CostStack = stack(self.costs)
+        self.dim = self.stack.dim
+        self.x0 = np.zeros(self.dim) if x0 is None else np.asarray(x0, dtype=np.float64)
+        if self.x0.shape != (self.dim,) or not np.isfinite(self.x0).all():
+            raise CostError(f"x0 must be {self.dim} finite number(s), as the costs have that many unknowns.")
+        self._refuse_unbounded()
+
+    def __repr__(self) -> str:
+        families = ", ".join(self.families)
+        return f"Problem({len(self.network)} agents, {len(self.network.links)} links, m={self.dim}, {families})"
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The names of the cost families present."""
+        return tuple(dict.fromkeys(type(cost).__name__ for cost in self.costs))
+
+    def value(self, x: ArrayLike) -> float:
+        """Return Σ h_i(x), up to a constant. Needs everybody's cost: for simulations, not for agents."""
+        x = np.broadcast_to(np.asarray(x, dtype=np.float64), (len(self.costs), self.dim))
+        return float(self.stack.value(x).sum())
+
+    def _refuse_unbounded(self) -> None:
+        """Refuse a sum of costs that surely has no minimum, where the curvatures tell."""
+        below, above = self.stack.total_curvature()
+        if self.stack.is_rough or not np.array_equal(below, above):
+            return
+        values, directions = np.linalg.eigh(below)
+        flat = np.abs(values) <= _ROUNDING * max(float(np.abs(values).max()), np.finfo(float).tiny)
+        if (values[~flat] < 0).any():
+            raise UnboundedError(
+                f"the sum of the costs is unbounded below: its curvature is {values[0] / len(self.costs):.3g} "
+                "on average in some direction; the sum must be convex, even if single costs are not."
+            )
+        slope = self.stack.affine.sum(axis=0)
+        if flat.any() and np.linalg.norm(slope @ directions[:, flat]) > 1e-9 * (
+            1 + np.abs(self.stack.affine).sum()
+        ):
+            raise UnboundedError(
+                f"the sum of the costs is unbounded below: it is flat in {int(flat.sum())} of {self.dim} "
+                "direction(s) and slopes down along them; add data or a small l2 penalty."
+            )
+
+
+def _one_each(network: Network, costs: Sequence[Family] | Mapping[Any, Family]) -> tuple[Family, ...]:
+    if isinstance(costs, Mapping):
+        missing = [agent for agent in network.agents if agent not in costs]
+        unknown = [agent for agent in costs if agent not in network.index]
+        if missing or unknown:
+            said = [f"no cost for {missing[0]!r}"] * bool(missing) + [f"no agent {unknown[0]!r}"] * bool(unknown)
+            raise CostError(
+                f"costs and agents do not match ({', '.join(said)}): name every agent of the graph once."
+            )
+        costs = [costs[agent] for agent in network.agents]
+    costs = tuple(costs)
+    if len(costs) != len(network):
+        raise CostError(f"{len(costs)} cost(s) for {len(network)} agents: give every agent exactly one.")
+    strange = next((cost for cost in costs if not isinstance(cost, Family)), None)
+    if strange is not None:
+        raise CostError(
+            f"a {type(strange).__name__} is not a cost; use a family such as tacit.Quadratic, or wrap your own "
+            "functions in tacit.CallableCost."
+        )
+    return costs

@@ -1,0 +1,213 @@
+"""`problem.toml`: a problem, its privacy and its algorithm as one typed file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import networkx as nx
+import numpy as np
+
+from tacit.algorithms import ALGORITHMS, AnyAlgorithm
+from tacit.costs import Family
+from tacit.errors import AlgorithmError, FileError, InputError
+from tacit.masks import AffineMasks
+from tacit.network import Network, read_graph
+from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Progress
+from tacit.solving.answer import Answer
+from tacit.solving.cost_files import CostsSection, read_costs
+from tacit.solving.problem import Problem
+from tacit.solving.solve import solve
+
+EXAMPLE = """\
+# A private problem for `tacit solve`. Lines that start with # are alternatives.
+
+[graph]                                 # who may talk to whom
+generator = "circulant_graph"           # any graph generator of networkx …
+arguments = { n = 6, offsets = [1, 2] } # … with its arguments
+# links = [["north", "south"], ["south", "west"], ["west", "north"]]
+# file = "network.graphml"              # or .gml, or .edges with one link per line
+
+[costs]                                 # one private cost per agent
+family = "quadratic"                    # ½ xᵀPx + qᵀx
+# family = "logistic"                   # or least-squares, poisson, huber: one data file per agent
+# files = "data/*.csv"                  # sorted by name; or a list; or { north = "n.csv", … }; or .npz
+# target = "y"                          # the label's column; the last one unless named
+# intercept = true
+# l2 = 1.0                              # total penalties, shared equally among the agents
+# l1 = 0.1
+
+[costs.agents]                          # inline data by agent, instead of files
+0 = { P = [[2.0, 0.0], [0.0, 2.0]], q = [-2.0, 4.0] }
+1 = { P = [[3.0, 1.0], [1.0, 2.0]], q = [1.0, -1.0] }
+2 = { P = [[1.0, 0.0], [0.0, 4.0]], q = [-5.0, 0.5] }
+3 = { P = [[2.0, 0.5], [0.5, 1.0]], q = [3.0, 2.0] }
+4 = { P = [[4.0, 0.0], [0.0, 1.0]], q = [-1.0, -6.0] }
+5 = { P = [[1.0, 0.2], [0.2, 3.0]], q = [2.5, 1.0] }
+
+[privacy]
+level = "affine"                        # or "none", which hides nothing
+sigma = 1000.0                          # standard deviation of the masks: far above what they hide
+# bound = 65536.0                       # public limit on the coefficients, agreed by all beforehand
+
+[algorithm]
+name = "auto"                           # or admm, dgd, dgd-diminishing, extra,
+                                        #    gradient-tracking, nids, opapc, pg-extra
+# step_size = 0.01                      # its settings, where you know better
+# weights = "metropolis"                # or lazy, laplacian
+
+[stop]
+tolerance = 1e-9                        # relative, of the estimated error and of the disagreement
+max_rounds = 100000
+"""
+
+
+class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Exactly one of generator, links and file."""
+
+    generator: str | None = None
+    arguments: dict[str, Any] = {}
+    links: list[tuple[str | int, str | int]] | None = None
+    file: str | None = None
+
+
+class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The level of protection and its parameters."""
+
+    level: Literal["none", "affine"]
+    sigma: float | None = None
+    bound: float | None = None
+    seed: int | None = None
+
+
+class StopSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When to stop."""
+
+    tolerance: float = TOLERANCE
+    max_rounds: int = MAX_ROUNDS
+
+
+class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    graph: GraphSection
+    costs: CostsSection
+    privacy: PrivacySection
+    algorithm: dict[str, Any] = {}
+    stop: StopSection = StopSection()
+    runtime: str = "stacked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemFile:
+    """A problem with everything that `solve` needs to know about it."""
+
+    problem: Problem
+    privacy: AffineMasks | None
+    algorithm: str | AnyAlgorithm
+    weights: str | None
+    tolerance: float
+    max_rounds: int
+    runtime: str
+
+    def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
+        """Solve the problem as the file says."""
+        settings = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "problem"}
+        return solve(self.problem, **settings, on_progress=on_progress)
+
+
+def load_problem(path: str | Path) -> ProblemFile:
+    """Return the problem in a TOML file. Paths in it are relative to its folder."""
+    path = Path(path)
+    contents = _decode(path)
+    graph = _graph(contents.graph, path)
+    network = Network(graph)
+    costs: dict[Any, Family] = read_costs(contents.costs, network.agents, path.parent)
+    algorithm, weights = _algorithm(contents.algorithm)
+    return ProblemFile(
+        problem=Problem(network, costs),
+        privacy=_privacy(contents.privacy),
+        algorithm=algorithm,
+        weights=weights,
+        tolerance=contents.stop.tolerance,
+        max_rounds=contents.stop.max_rounds,
+        runtime=contents.runtime,
+    )
+
+
+def _decode(path: Path) -> FileContents:
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=FileContents)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}); `tacit init` writes an example.") from error
+    except msgspec.ValidationError as error:
+        raise FileError(f"{path}: {error}; `tacit init` writes an example.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: is not valid TOML ({error}).") from error
+
+
+def _graph(section: GraphSection, path: Path) -> nx.Graph[Any]:
+    ways = [name for name in ("generator", "links", "file") if getattr(section, name) is not None]
+    if len(ways) != 1:
+        raise FileError(
+            f"{path}: [graph] needs exactly one of generator, links and file, and has {', '.join(ways) or 'none'}."
+        )
+    if section.file is not None:
+        return read_graph(path.parent / section.file)
+    if section.links is not None:
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_edges_from(section.links)
+        return graph
+    return _generated(section.generator or "", section.arguments, path)
+
+
+def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any]:
+    generator = getattr(nx, name, None)
+    if not str(getattr(generator, "__module__", "")).startswith("networkx.generators") or not callable(generator):
+        raise FileError(f"{path}: networkx has no graph generator called {name!r}.")
+    try:
+        graph = generator(**arguments)
+    except (TypeError, ValueError, nx.NetworkXException) as error:
+        raise FileError(f"{path}: {name} does not work with these arguments ({error}).") from error
+    if not isinstance(graph, nx.Graph):
+        raise FileError(f"{path}: {name} makes no graph.")
+    return graph
+
+
+def _privacy(section: PrivacySection) -> AffineMasks | None:
+    if section.level == "none":
+        return None
+    if section.sigma is None:
+        raise InputError("[privacy] level = 'affine' needs sigma, the standard deviation of the masks.")
+    return AffineMasks(section.sigma, bound=section.bound, seed=section.seed)
+
+
+def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None]:
+    """Return the name, or the settings where the file gives any, and the weights."""
+    settings = dict(section)
+    name, weights = str(settings.pop("name", "auto")), settings.pop("weights", None)
+    if not settings:
+        return name, weights
+    if name not in ALGORITHMS:
+        raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
+    known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float)}
+    strange = sorted(set(settings) - known)
+    if strange:
+        raise AlgorithmError(
+            f"[algorithm] {name} has no setting {strange[0]!r}; it has {', '.join(sorted(known))}."
+        )
+    bad = [key for key, value in settings.items() if not _is_positive(value)]
+    if bad:
+        raise AlgorithmError(f"[algorithm] {bad[0]} = {settings[bad[0]]!r} must be a positive number.")
+    try:
+        return ALGORITHMS[name](**settings), weights
+    except TypeError as error:
+        missing = sorted(known - set(settings))
+        raise AlgorithmError(f"[algorithm] {name} needs {', '.join(missing)} too.") from error
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value)) and value > 0

@@ -1,0 +1,75 @@
+"""Everything that a report needs about a run, and no secret.
+
+A record holds the public parameters, the answer that all agents share, and how the agents came to
+agree. It has no field for a cost, a coefficient, a mask, a key, or a single agent's path.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tacit.runtimes import Check
+
+
+class Phase1(msgspec.Struct, frozen=True, kw_only=True):
+    """How costs were hidden."""
+
+    mechanism: str
+    sigma: float
+    bound: float
+    lattice_step: float
+    hides: str
+    splits_exactly: bool
+
+
+class Phase2(msgspec.Struct, frozen=True, kw_only=True):
+    """How the agents agreed."""
+
+    algorithm: str
+    settings: dict[str, Any]
+    weights: str
+    reason: str
+    exact: bool
+    rounds: int
+    exchanges: int
+    messages: int
+    """Vectors sent over links, both directions and both phases together."""
+    bytes: int
+    """What those messages hold, without framing."""
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One run."""
+
+    tacit: str
+    agents: list[str]
+    links: list[tuple[int, int]]
+    families: tuple[str, ...]
+    unknowns: int
+    runtime: str
+    private: bool
+    """False without masks, and with masks from a seed."""
+    phase1: Phase1 | None
+    phase2: Phase2
+    status: str
+    sentence: str
+    converged: bool
+    x: list[float]
+    disagreement: float | None
+    """Between agents at the end, relative; None where the run diverged at once."""
+    error: float | None
+    """The estimated distance to the limit, relative; None where no estimate exists."""
+    history: list[Check]
+    seconds: float
+    warnings: list[str]
+
+    def to_json(self) -> str:
+        """Return the record as indented JSON."""
+        return msgspec.json.format(msgspec.json.encode(self), indent=2).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RunRecord:
+        """Return the record that `to_json` wrote."""
+        return msgspec.json.decode(text, type=cls)
