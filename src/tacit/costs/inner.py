@@ -16,7 +16,7 @@ import numpy as np
 from tacit.costs.batched import vecdot
 from tacit.typing import Array
 
-_NEWTON_STEPS = 60
+_NEWTON_STEPS = 100
 _GRADIENT_STEPS = 20_000
 _TIGHT = 4 * np.finfo(np.float64).eps
 
@@ -36,11 +36,13 @@ def newton_prox(
         with np.errstate(over="ignore"):
             return value(u) + 0.5 * (weight * (u - v) ** 2).sum(axis=-1)
 
-    u = v
-    current = objective(u)
-    if not np.isfinite(current).all():  # far out, where φ overflows: start from the origin instead
-        u = np.where(np.isfinite(current)[..., None], v, 0.0)
-        current = objective(u)
+    u, current = v, objective(v)
+    if (current > objective(np.zeros_like(v))).any() or not np.isfinite(current).all():
+        # far out, where φ explodes and Newton would creep back: start lower on the way to the origin
+        for shrink in (0.5, 0.2, 0.1, 0.03, 0.01, 0.0):
+            trial = objective(shrink * v)
+            lower = ~(trial >= current)
+            u, current = np.where(lower[..., None], shrink * v, u), np.where(lower, trial, current)
     for _ in range(_NEWTON_STEPS):
         slope = grad(u) + weight * (u - v)
         step: Array = np.linalg.solve(hess(u) + ridge, slope[..., None])[..., 0].astype(np.float64, copy=False)

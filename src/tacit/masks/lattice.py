@@ -48,10 +48,10 @@ class Lattice:
             raise MaskError(f"sigma = {sigma:g} and bound = {bound:g} are too large to add up.")
         exponent = max(math.ceil(math.log2(sigma)) - _BITS, math.ceil(math.log2(reach)) - _EXACT)
         if sigma < 2.0 ** (exponent + _FEWEST):
-            largest = sigma * 2.0 ** (_EXACT - _FEWEST - 1) / agents
+            largest = 0.99 * sigma * 2.0 ** (_EXACT - _FEWEST - 1) / agents
             raise MaskError(
                 f"sigma = {sigma:g} is too small beside coefficients of up to {bound:g} for {agents} agents: "
-                f"float64 has no room for both; use a sigma of at least {2.0 ** (exponent + _FEWEST):g}, "
+                f"float64 has no room for both; use a sigma of at least {1.01 * 2.0 ** (exponent + _FEWEST):.3g}, "
                 f"or a public bound of at most {largest:.3g}."
             )
         return cls(exponent=exponent, sigma=sigma, bound=bound)

@@ -29,8 +29,8 @@ class Stacked:
         """How often all agents have sent something to all their neighbours."""
         self.degree: Array = network.degrees.astype(np.float64)[:, None]
         self.links = 2 * len(network.links)
-        self._weights = _compact(mixing_weights(network, weights))
-        self._adjacency = _compact(network.adjacency)
+        self._weighted = _product(mixing_weights(network, weights))
+        self._gathered = _product(network.adjacency)
         i, j = network.links.T
         owner, neighbour = np.concatenate([i, j]), np.concatenate([j, i])
         order = np.lexsort((neighbour, owner))
@@ -42,12 +42,12 @@ class Stacked:
     def mix(self, x: Array) -> Array:
         """Return W x."""
         self.exchanges += 1
-        return self._weights @ x
+        return self._weighted(x)
 
     def gather(self, x: Array) -> Array:
         """Return the sums over the neighbours."""
         self.exchanges += 1
-        return self._adjacency @ x
+        return self._gathered(x)
 
     def swap(self, r: Array) -> Array:
         """Let row (i, j) trade places with row (j, i)."""
@@ -59,8 +59,9 @@ class Stacked:
         return np.add.reduceat(r, self._starts, axis=0)
 
 
-def _compact(matrix: sp.csr_array) -> Array | sp.csr_array:
-    return matrix.toarray() if matrix.shape[0] <= _DENSE else matrix
+def _product(matrix: sp.csr_array) -> Callable[[Array], Array]:
+    """Return x ↦ matrix·x; `dot` of a small dense array has the least overhead of all."""
+    return matrix.toarray().dot if matrix.shape[0] <= _DENSE else matrix.__matmul__
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tacit.costs import Family, Rough, stack
@@ -68,7 +70,7 @@ def _check_constants(cost: Family, points: Array) -> None:
     """|∇φ(x) − ∇φ(y)| ≤ L|x − y|, (∇φ(x) − ∇φ(y))ᵀ(x − y) ≥ μ|x − y|²."""
     L, mu = float(cost.smoothness), float(cost.strong_convexity)
     assert abs(mu) <= L or cost.is_rough, "strong convexity exceeds smoothness"
-    for x, y in zip(points[:-1], points[1:], strict=True):
+    for x, y in pairwise(points):
         change, apart = cost.grad(x) - cost.grad(y), x - y
         assert np.linalg.norm(change) <= L * np.linalg.norm(apart) * (1 + 1e-9), "the gradient exceeds smoothness"
         if not cost.is_rough:
@@ -101,19 +103,16 @@ def _check_prox(cost: Family, points: Array) -> None:
         for v in points:
             u = cost.prox(v, t)
             pull = cost.grad(u) + (u - v) / t
-            s = 1.0 / (1.0 / t + np.linalg.norm(cost.hess(u), 2)) if not cost.is_rough else 0.1 * t
+            s = 1.0 / (1.0 / t + float(np.linalg.norm(cost.hess(u), 2))) if not cost.is_rough else 0.1 * t
             again = cost.rough_prox(u - s * pull, s)
             assert np.abs(again - u).max() <= 1e-8 * (1 + np.abs(v).max()), "prox is not where its slope vanishes"
 
 
 def _check_stacking(cost: Family, points: Array) -> None:
     """Three agents at once compute what each computes alone."""
-    three = stack([cost, cost.with_affine(2 * cost.affine), cost.with_affine(-cost.affine)])
-    x = points[:3]
     alone = [cost, cost.with_affine(2 * cost.affine), cost.with_affine(-cost.affine)]
-    for name in ("grad",):
-        together = getattr(three, name)(x)
-        apart = np.stack([getattr(one, name)(row) for one, row in zip(alone, x, strict=True)])
-        np.testing.assert_allclose(together, apart, rtol=1e-12, atol=1e-12, err_msg=f"{name} differs when stacked")
+    three, x = stack(alone), points[:3]
+    apart = np.stack([one.grad(row) for one, row in zip(alone, x, strict=True)])
+    np.testing.assert_allclose(three.grad(x), apart, rtol=1e-12, atol=1e-12, err_msg="grad differs when stacked")
     np.testing.assert_allclose(three.smoothness, cost.smoothness)
     np.testing.assert_allclose(three.strong_convexity, cost.strong_convexity, atol=1e-12)

@@ -1,0 +1,1 @@
+"""Speed, as ratios against a named reference in the same run. `make bench` prints them."""

@@ -1,0 +1,104 @@
+"""Planted secrets: nothing private reaches records, messages, warnings, representations or output."""
+
+import dataclasses
+import logging
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.masks import AffineMasks, agent_keys
+from tacit.runtimes import RUNTIMES
+from tacit.solving.solve import NotPrivateWarning
+
+SECRET = 48611.73152
+
+
+def planted(n=6):
+    """Return a problem with a recognisable number in every private place."""
+    rng = np.random.default_rng(0)
+    costs = [tacit.LeastSquares(rng.standard_normal((4, 2)), rng.standard_normal(4), l2=0.1) for _ in range(n - 1)]
+    costs.append(tacit.Quadratic(np.eye(2), [SECRET, -SECRET]))
+    return tacit.Problem(nx.circulant_graph(n, [1, 2]), costs)
+
+
+def assert_clean(text):
+    for form in ("48611", "4.86", "97223"):
+        assert form not in text, f"a private number is in: {text[:300]}"
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_records_and_answers_hold_no_secret(runtime, caplog, capsys):
+    problem = planted()
+    with caplog.at_level(logging.DEBUG):
+        answer = tacit.solve(problem, privacy=AffineMasks(1e3), runtime=runtime)
+    assert answer.converged
+    shown = [answer.record.to_json(), repr(answer), repr(answer.record), repr(answer.certificate({0}))]
+    shown += [repr(problem), repr(problem.stack), *map(repr, problem.costs), caplog.text, *capsys.readouterr()]
+    for text in shown:
+        assert_clean(text.replace(f"{answer.x[0]}", "x").replace(f"{answer.x[1]}", "x"))
+
+
+def test_a_record_has_no_place_for_a_secret():
+    """Every number that depends on costs is the answer itself, or a size relative to it."""
+    answer = tacit.solve(planted(), privacy=AffineMasks(1e3))
+    names = set(re.findall(r'"(\w+)":', answer.record.to_json()))
+    assert names == {
+        "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "phase1", "mechanism", "sigma",
+        "bound", "lattice_step", "hides", "splits_exactly", "phase2", "algorithm", "settings", "step_size",
+        "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
+        "x", "disagreement", "error", "history", "seconds", "warnings",
+    }  # fmt: skip
+
+
+def test_errors_do_not_show_private_numbers():
+    attempts = [
+        lambda: tacit.solve(planted(), privacy=AffineMasks(1e3, bound=10.0)),
+        lambda: tacit.Quadratic(np.eye(3), [SECRET, 1.0]),
+        lambda: tacit.Quadratic([[1.0, SECRET], [0.0, 1.0]], [1.0, 1.0]),
+        lambda: tacit.LeastSquares([[SECRET, np.nan]], [1.0]),
+        lambda: tacit.Logistic([[1.0]], [SECRET]),
+        lambda: tacit.Poisson([[1.0]], [-SECRET]),
+        lambda: tacit.LeastSquares([["4.86113", "x"]], [1.0]),
+        lambda: tacit.AbsoluteValue([SECRET, np.inf]),
+        lambda: tacit.Problem(nx.path_graph(2), [tacit.Affine([SECRET]), tacit.Affine([SECRET])]),
+    ]
+    for attempt in attempts:
+        with pytest.raises(tacit.TacitError) as caught:
+            attempt()
+        assert_clean(str(caught.value))
+        assert_clean(repr(caught.value))
+
+
+def test_a_seeded_run_is_stamped_not_private_everywhere():
+    with pytest.warns(NotPrivateWarning, match="NOT PRIVATE"):
+        answer = tacit.solve(planted(), privacy=AffineMasks(1e3, seed=1))
+    assert not answer.record.private
+    assert any("NOT PRIVATE" in caution for caution in answer.record.warnings)
+    assert "NOT PRIVATE" in repr(answer)
+
+
+def test_an_unmasked_run_is_not_called_private():
+    answer = tacit.solve(planted())
+    assert not answer.record.private
+    with pytest.raises(tacit.TacitError, match="no masks"):
+        answer.certificate({0})
+
+
+def test_masks_differ_from_run_to_run():
+    """Without a seed nothing can be reproduced: two runs share no key."""
+    first, second = agent_keys(50), agent_keys(50)
+    assert not set(first) & set(second)
+
+
+def test_settings_of_masks_hold_no_randomness():
+    """What a user writes down (and a manifest will hash) is σ, the bound and the seed: no mask, no key."""
+    assert {f.name for f in dataclasses.fields(AffineMasks)} == {"sigma", "bound", "seed"}
+
+
+def test_two_agents_are_warned_that_nothing_is_hidden():
+    pair = tacit.Problem(nx.path_graph(2), [tacit.Quadratic.distance([1.0]), tacit.Quadratic.distance([3.0])])
+    with pytest.warns(NotPrivateWarning, match="each learns the other"):
+        tacit.solve(pair, privacy=AffineMasks(10.0))
