@@ -21,7 +21,7 @@ from tacit.algorithms import (
     DiminishingDGD,
     GradientTracking,
 )
-from tacit.certificates import Certificate, certify, certify_any
+from tacit.certificates import Certificate, Ledger, augment, calibrate, certify, design, leakage, worst_coalition
 from tacit.costs import (
     L1,
     AbsoluteValue,
@@ -60,6 +60,7 @@ __all__ = [
     "GradientTracking",
     "Huber",
     "LeastSquares",
+    "Ledger",
     "Logistic",
     "Network",
     "Poisson",
@@ -67,8 +68,12 @@ __all__ = [
     "Quadratic",
     "RunRecord",
     "TacitError",
+    "augment",
+    "calibrate",
     "certify",
-    "certify_any",
+    "design",
+    "leakage",
     "load_problem",
     "solve",
+    "worst_coalition",
 ]

@@ -7,8 +7,10 @@
     │   ├── UnboundedError    the sum of the costs has no minimum
     │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
     │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
-    │   └── FileError         a file is missing, unreadable or does not say what it must
-    └── VacuousError          a guarantee was asked for that cannot mean anything
+    │   ├── FileError         a file is missing, unreadable or does not say what it must
+    │   └── LedgerError       a ledger is damaged, or was asked to forget
+    ├── VacuousError          a guarantee was asked for that cannot mean anything
+    └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
 A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
 a cost coefficient or any other private number.
@@ -47,5 +49,13 @@ class FileError(InputError):
     """A file is missing, unreadable or does not say what it must."""
 
 
+class LedgerError(InputError):
+    """A ledger is damaged, or was asked to forget."""
+
+
 class VacuousError(TacitError):
     """A guarantee was asked for that cannot mean anything."""
+
+
+class RefusedError(TacitError):
+    """The ledger says no: the run would exceed the budget or expose somebody."""

@@ -1,6 +1,34 @@
-"""What is guaranteed against a coalition: Theorems 1 and 2, made from public parameters only."""
+"""What is guaranteed against a coalition, and how to choose σ and the graph from it. Public parameters only."""
 
-from tacit.certificates.certificate import Certificate, Component, certify
-from tacit.certificates.every import certify_any
+from tacit.certificates.augment import Augmentation, augment
+from tacit.certificates.calibrate import calibrate, calibrated
+from tacit.certificates.certificate import Certificate, Component, certify, leakage, worst_coalition
+from tacit.certificates.composition import Exposure, Release, exposures
+from tacit.certificates.design import Design, design
+from tacit.certificates.leakage import Leakage
+from tacit.certificates.ledger import Entry, Ledger, Review
+from tacit.certificates.statement import headline
+from tacit.certificates.tradeoff import TradeOff
 
-__all__ = ["Certificate", "Component", "certify", "certify_any"]
+__all__ = [
+    "Augmentation",
+    "Certificate",
+    "Component",
+    "Design",
+    "Entry",
+    "Exposure",
+    "Leakage",
+    "Ledger",
+    "Release",
+    "Review",
+    "TradeOff",
+    "augment",
+    "calibrate",
+    "calibrated",
+    "certify",
+    "design",
+    "exposures",
+    "headline",
+    "leakage",
+    "worst_coalition",
+]

@@ -1,31 +1,34 @@
-"""What a coalition C can learn from a run with affine masks.
+"""The certificate: what is guaranteed against one coalition, or against every coalition of at most t agents.
 
-After removing the masks that it shares with honest agents, the coalition holds
+    ε   = 1/(4σ² μ(L_H))                        one coalition C, G_H = G − C      Theorems 1 and 2
+    ε_t = 1/(4σ² m_t),  m_t = min μ₂(G − C)     every |C| ≤ t                     Corollary 1, with its ε
 
-    z = α_H + (masks inside G_H)  ~  N(α_H, 2σ²L_H)        in every coordinate,
+If C is a vertex cut, the sum of the coefficients over each component of G_H is learnt exactly, an agent
+alone in its component is fully exposed, and Theorem 2 holds inside each component.
 
-and nothing else in its view depends on α_H. So two sets of affine coefficients with the same sum over
-every component of the honest graph G_H = G − C differ by
-
-    D_KL = tr(Δᵀ L_H† Δ)/4σ²  ≤  ε·dist²,   ε = 1/(4σ² μ(L_H))          Theorems 1 and 2
-
-and telling them apart is telling N(0, 1) from N(μ, 1) with μ = √(2 D_KL): the best guess between the
-two is right with probability Φ(μ/2). If C is a vertex cut, the sum over each component is learnt exactly.
+Only public parameters enter: the graph, σ, and who is corrupted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import networkx as nx
 import numpy as np
-from scipy.special import ndtr
 
-from tacit.errors import MaskError, VacuousError
-from tacit.network import Topology
-from tacit.network.topology import listed
+from tacit.certificates.leakage import Leakage
+from tacit.certificates.statement import statement
+from tacit.certificates.tradeoff import TradeOff
+from tacit.certificates.worst import Worst, worst_coalition_indices
+from tacit.errors import InputError, MaskError, VacuousError
+from tacit.network import Network, Topology, algebraic_connectivity
+from tacit.typing import Array
+
+Sigma = float | Sequence[float]
+LinkSigmas = Mapping[tuple[Any, Any], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,98 +37,272 @@ class Component:
 
     agents: tuple[Any, ...]
     mu: float
-    """μ(L) of the piece, its algebraic connectivity; 0 for a single agent."""
+    """μ₂ of the piece's Laplacian (with scaled links where links have their own σ); 0 for a single agent."""
     epsilon: float
     """ε of Theorem 2 inside the piece; ∞ for a single agent."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """The guarantee against one coalition, or (with `guards`) against every coalition of that size."""
+    """A guarantee. `epsilon` holds against `coalition`, or with `guards` against every coalition of that size."""
 
-    sigma: float
-    coalition: tuple[Any, ...]
-    """The coalition certified against; the worst one where the certificate is for every coalition."""
-    components: tuple[Component, ...]
-    uncertainty: dict[Any, float]
-    """Standard deviation of the coalition's best estimate of an honest agent's coefficient, without priors."""
+    sigmas: tuple[float, ...]
+    """σ of the masks: one for all unknowns, or one per basis function."""
     epsilon: float
-    """The largest ε over the components."""
+    """D_KL ≤ ε·dist² for all changes that keep the sum of each component."""
+    mu: float
+    """The algebraic connectivity behind ε: μ(L_H), or m_t."""
+    coalition: tuple[Any, ...] | None
+    """The coalition; the worst one where the certificate guards against all; None where it is not known."""
+    components: tuple[Component, ...]
+    """The honest graph's pieces without that coalition."""
+    uncertainty: dict[Any, float] = field(repr=False)
+    """Deviation of the best estimate of each honest agent's coefficient without prior knowledge (a lower bound
+    over all coalitions where the certificate guards against all)."""
     guards: int | None = None
     """t, if this holds against every coalition of at most t agents."""
     method: str = "exact"
-    """"exact", or "bound" where the true ε may be smaller."""
+    """exact, or bound: then the true ε may be smaller."""
+    without_privacy: tuple[Any, ...] = ()
+    """Agents with at most t neighbours: a coalition of those learns their coefficient exactly."""
+
+    @property
+    def sigma(self) -> float:
+        """The smallest σ: the one that decides."""
+        return min(self.sigmas)
 
     @property
     def is_private(self) -> bool:
-        """Whether the coalition learns nothing exactly but the sum of all honest coefficients."""
-        return len(self.components) == 1 and math.isfinite(self.epsilon)
+        """Whether nothing is learnt exactly but the sum of all honest coefficients."""
+        return len(self.components) <= 1 and math.isfinite(self.epsilon)
 
     @property
     def exposed_sums(self) -> tuple[tuple[Any, ...], ...]:
-        """The sets of agents whose coefficients' sum is learnt exactly, beyond that of all honest agents."""
+        """The sets of agents the sum of whose coefficients is learnt exactly, if the coalition is a cut."""
         return tuple(c.agents for c in self.components) if len(self.components) > 1 else ()
 
     @property
     def exposed_agents(self) -> tuple[Any, ...]:
-        """The agents whose coefficient is learnt exactly."""
+        """The agents whose coefficient the coalition learns exactly."""
         return tuple(c.agents[0] for c in self.components if len(c.agents) == 1)
 
+    def divergence(self, distance: float = 1.0) -> float:
+        """Return the largest D_KL between two worlds that far apart."""
+        return self.epsilon * distance**2
+
+    def tradeoff(self, distance: float = 1.0) -> TradeOff:
+        """Return how well the two worst worlds that far apart can be told from each other."""
+        return TradeOff.at(self.divergence(distance))
+
     def guess(self, distance: float = 1.0) -> float:
-        """Return how often the coalition guesses right between the two worst worlds *distance* apart."""
-        return float(ndtr(distance * math.sqrt(2.0 * self.epsilon) / 2.0))
+        """Return how often the coalition guesses right between those two worlds; 0.5 is a coin."""
+        return self.tradeoff(distance).guess
 
     def statement(self, distance: float = 1.0) -> str:
-        """Return the guarantee in words."""
-        who = f"An observer who controls {_named(self.coalition)}"
-        if self.guards:
-            who = f"An observer who controls any {'one agent' if self.guards == 1 else f'{self.guards} agents'}"
-        if self.exposed_agents:
-            return (
-                f"{who} learns the affine part of {listed(self.exposed_agents)} exactly: "
-                "nobody honest is linked to them. Add links between honest agents."
-            )
-        if not self.is_private:
-            sums = "; ".join(listed(agents) for agents in self.exposed_sums)
-            if not sums:
-                return f"No guarantee against {_named(self.coalition)} could be computed."
-            return (
-                f"{who} cuts the honest agents apart and learns the sum of the affine parts of each piece ({sums})."
-            )
-        least = self.guess(distance)
-        return (
-            f"{who} and must decide between two worlds whose affine parts differ by {distance:g} guesses right "
-            f"{'at most ' if self.method == 'bound' else ''}{100 * least:.1f} % of the time at worst "
-            f"(ε = {self.epsilon:.3g}, σ = {self.sigma:g}); 50 % is a coin."
-        )
+        """Return the guarantee in words, with its assumptions and what it does not cover."""
+        return statement(self, distance)
+
+    def to_dict(self, distance: float = 1.0) -> dict[str, Any]:
+        """Return everything for JSON: numbers, names as strings, and the statement; ∞ becomes None."""
+        tradeoff = self.tradeoff(distance)
+        return {
+            "private": self.is_private,
+            "method": self.method,
+            "guards": self.guards,
+            "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
+            "sigma": list(self.sigmas) if len(self.sigmas) > 1 else self.sigma,
+            "mu": self.mu,
+            "epsilon": _finite(self.epsilon),
+            "distance": distance,
+            "guess": tradeoff.guess,
+            "auc": tradeoff.auc,
+            "total_variation": tradeoff.total_variation,
+            "components": [
+                {"agents": [str(a) for a in c.agents], "mu": c.mu, "epsilon": _finite(c.epsilon)}
+                for c in self.components
+            ],
+            "exposed_sums": [[str(a) for a in agents] for agents in self.exposed_sums],
+            "exposed_agents": [str(a) for a in self.exposed_agents],
+            "without_privacy": [str(a) for a in self.without_privacy],
+            "uncertainty": {str(agent): value for agent, value in self.uncertainty.items()},
+            "statement": self.statement(distance),
+        }
 
 
-def certify(network: Topology, coalition: Iterable[Any], *, sigma: float) -> Certificate:
-    """Return ε = 1/(4σ² μ(L_H)) against *coalition*, and what it learns exactly if it is a vertex cut."""
-    if not sigma > 0:
-        raise MaskError(f"sigma = {sigma} must be positive: without masks there is nothing to certify.")
-    coalition = tuple(dict.fromkeys(coalition))
+def certify(
+    graph: nx.Graph[Any] | Network,
+    coalition: Iterable[Any] | None = None,
+    *,
+    any: int | None = None,
+    sigma: Sigma,
+    link_sigmas: LinkSigmas | None = None,
+    quick: bool = False,
+    deadline: float | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Certificate:
+    """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents.
+
+    *sigma* is one number, or one per basis function. *link_sigmas* multiplies it link by link (1 where a link is
+    not named). *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
+
+    >>> import networkx as nx
+    >>> certify(nx.complete_graph(3), {2}, sigma=1.0).epsilon
+    0.125
+    """
+    network, sigmas = Network(graph), _checked(sigma)
+    scales = _scales(network, link_sigmas)
+    if (coalition is None) == (any is None):
+        raise InputError("name either a coalition or, with any=, the size of every coalition to guard against.")
+    if any is None:
+        return _against_one(network, tuple(dict.fromkeys(coalition or ())), sigmas, scales)
+    worst = worst_coalition_indices(
+        network, any, scales=scales, quick=quick, deadline=deadline, on_progress=on_progress
+    )
+    return _against_all(network, any, worst, sigmas, scales)
+
+
+def worst_coalition(
+    graph: nx.Graph[Any] | Network,
+    any: int,
+    *,
+    link_sigmas: LinkSigmas | None = None,
+    deadline: float | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> tuple[Any, ...] | None:
+    """Return the coalition of at most *any* agents against which the masks protect least; None if time ran out.
+
+    >>> import networkx as nx
+    >>> worst_coalition(nx.path_graph(5), 1)
+    (1,)
+    """
+    network = Network(graph)
+    worst = worst_coalition_indices(
+        network, any, scales=_scales(network, link_sigmas), deadline=deadline, on_progress=on_progress
+    )
+    return (
+        tuple(network.agents[i] for i in worst.coalition) if worst.exact and worst.coalition is not None else None
+    )
+
+
+def leakage(
+    graph: nx.Graph[Any] | Network,
+    coalition: Iterable[Any] = (),
+    *,
+    sigma: Sigma,
+    link_sigmas: LinkSigmas | None = None,
+) -> Leakage:
+    """Return the exact law of what *coalition* sees of the honest coefficients."""
+    network = Network(graph)
+    return _law(network, tuple(dict.fromkeys(coalition)), _checked(sigma), _scales(network, link_sigmas))
+
+
+def _against_one(
+    network: Network, coalition: tuple[Any, ...], sigmas: tuple[float, ...], scales: Array | None
+) -> Certificate:
+    honest, kept = _honest(network, coalition, scales)
+    components = tuple(_component(honest, agents, sigmas, kept) for agents in honest.components)
+    deviation = min(sigmas) * np.sqrt(2.0 * honest.scaled_laplacian(kept).diagonal())
+    return Certificate(
+        sigmas=sigmas,
+        epsilon=max(c.epsilon for c in components),
+        mu=min(c.mu for c in components) if len(components) == 1 else 0.0,
+        coalition=coalition,
+        components=components,
+        uncertainty=dict(zip(honest.agents, deviation.tolist(), strict=True)),
+    )
+
+
+def _against_all(
+    network: Network, t: int, worst: Worst, sigmas: tuple[float, ...], scales: Array | None
+) -> Certificate:
+    coalition = None if worst.coalition is None else tuple(network.agents[i] for i in worst.coalition)
+    components: tuple[Component, ...] = ()
+    mu = worst.mu
+    if coalition is not None and worst.exact:
+        against_worst = _against_one(network, coalition, sigmas, scales)
+        components, mu = against_worst.components, against_worst.mu
+    strength = np.sort(_strengths(network, scales), axis=1)
+    left = strength[:, : strength.shape[1] - t].sum(axis=1) if t < strength.shape[1] else np.zeros(len(network))
+    deviation = min(sigmas) * np.sqrt(2.0 * left)
+    return Certificate(
+        sigmas=sigmas,
+        epsilon=1.0 / (4.0 * min(sigmas) ** 2 * mu) if mu > 0 else math.inf,
+        mu=mu,
+        coalition=coalition,
+        components=components,
+        uncertainty=dict(zip(network.agents, deviation.tolist(), strict=True)),
+        guards=t,
+        method="exact" if worst.exact else "bound",
+        without_privacy=tuple(a for a, d in zip(network.agents, network.degrees, strict=True) if d <= t)
+        if t
+        else (),
+    )
+
+
+def _strengths(network: Network, scales: Array | None) -> Array:
+    """Return the squared scales of every agent's links, padded with zeros, (n, Δ)."""
+    most = int(network.degrees.max())
+    table = np.zeros((len(network), most))
+    filled = np.zeros(len(network), dtype=int)
+    squares = np.ones(len(network.links)) if scales is None else scales**2
+    for (i, j), square in zip(network.links, squares, strict=True):
+        for agent in (i, j):
+            table[agent, filled[agent]] = square
+            filled[agent] += 1
+    return table
+
+
+def _law(network: Network, coalition: tuple[Any, ...], sigmas: tuple[float, ...], scales: Array | None) -> Leakage:
+    honest, kept = _honest(network, coalition, scales)
+    return Leakage(honest.agents, honest.scaled_laplacian(kept).toarray(), sigmas)
+
+
+def _honest(network: Network, coalition: tuple[Any, ...], scales: Array | None) -> tuple[Topology, Array | None]:
+    """Return the honest graph, and the scales of the links that are left in it."""
     honest = network.without(coalition)
     if len(honest) < 2:
         raise VacuousError(
             f"{len(honest)} honest agent(s) left: a single agent's coefficient is the sum that no mechanism hides; "
             "certify against a smaller coalition."
         )
-    components = tuple(_component(honest, agents, sigma) for agents in honest.components)
-    deviations = sigma * np.sqrt(2.0 * honest.degrees)
-    return Certificate(
-        sigma=sigma,
-        coalition=coalition,
-        components=components,
-        uncertainty=dict(zip(honest.agents, deviations.tolist(), strict=True)),
-        epsilon=max(c.epsilon for c in components),
-    )
+    if scales is None:
+        return honest, None
+    inside = np.isin(network.links, [network.index[a] for a in honest.agents]).all(axis=1)
+    return honest, scales[inside]
 
 
-def _component(honest: Topology, agents: tuple[Any, ...], sigma: float) -> Component:
-    mu = honest.only(agents).algebraic_connectivity
-    return Component(agents=agents, mu=mu, epsilon=1.0 / (4.0 * sigma**2 * mu) if mu > 0 else math.inf)
+def _component(
+    honest: Topology, agents: tuple[Any, ...], sigmas: tuple[float, ...], scales: Array | None
+) -> Component:
+    piece = honest.only(agents)
+    if len(agents) == 1:
+        return Component(agents=agents, mu=0.0, epsilon=math.inf)
+    inside = np.isin(honest.links, [honest.index[a] for a in agents]).all(axis=1)
+    mu = algebraic_connectivity(piece.scaled_laplacian(None if scales is None else scales[inside]))
+    return Component(agents=agents, mu=mu, epsilon=1.0 / (4.0 * min(sigmas) ** 2 * mu))
 
 
-def _named(coalition: tuple[Any, ...]) -> str:
-    return f"{'agent' if len(coalition) == 1 else 'agents'} {listed(coalition)}" if coalition else "no agent"
+def _checked(sigma: Sigma) -> tuple[float, ...]:
+    sigmas = tuple(float(s) for s in (sigma if isinstance(sigma, Sequence) else [sigma]))
+    if not sigmas or not all(s > 0 and math.isfinite(s) for s in sigmas):
+        raise MaskError(f"sigma = {sigma} must be positive: without masks there is nothing to certify.")
+    return sigmas
+
+
+def _scales(network: Network, link_sigmas: LinkSigmas | None) -> Array | None:
+    """Return one factor per link, in the network's order."""
+    if link_sigmas is None:
+        return None
+    given = {frozenset(link): float(scale) for link, scale in link_sigmas.items()}
+    links = [frozenset((network.agents[i], network.agents[j])) for i, j in network.links]
+    unknown = next((link for link in link_sigmas if frozenset(link) not in set(links)), None)
+    if unknown is not None:
+        raise InputError(f"{unknown[0]} and {unknown[1]} are not linked, and have no σ of their own.")
+    scales = np.array([given.get(link, 1.0) for link in links])
+    if not (np.isfinite(scales) & (scales > 0)).all():
+        raise MaskError("the σ of every link must be positive.")
+    return scales
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

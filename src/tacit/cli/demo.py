@@ -88,5 +88,6 @@ def _compare(console: Console, problem: Problem, answer: Answer) -> None:
     largest = float(np.abs(problem.stack.affine).max())
     console.print(
         f"The largest coefficient that is hidden is {largest:.0f}. A guess is between two worlds whose "
-        "coefficients differ by 10; a coin is right 50 % of the time. (Only this simulation can know the first number.)\n"
+        "coefficients differ by 10; a coin is right 50 % of the time. (Only this simulation can know the first "
+        "number.)\n"
     )

@@ -1,7 +1,7 @@
 """`tacit`: the commands, the exit codes, and one place where errors become sentences.
 
 0  done
-1  the computation says no: not converged, not private enough
+1  the computation says no: not converged, not private enough, refused by the ledger
 2  bad input
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import demo, init, solve
+from tacit.cli import augment, calibrate, certify, demo, design, init, ledger, solve
 from tacit.errors import InputError, TacitError
 
 app = typer.Typer(
@@ -47,6 +47,11 @@ def _options(
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("solve")(solve.solve)
+app.command("certify")(certify.certify_command)
+app.command("calibrate")(calibrate.calibrate_command)
+app.command("design")(design.design_command)
+app.command("augment")(augment.augment_command)
+app.add_typer(ledger.app, name="ledger")
 
 
 def main() -> None:

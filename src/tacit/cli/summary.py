@@ -9,10 +9,11 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tacit.certificates import Certificate
+from tacit.certificates import Certificate, headline
 from tacit.errors import TacitError
 from tacit.solving import Answer
 
+_SEARCHED = 500  # agents up to which the worst single agent is searched for, and not only bounded
 _SHOWN = 12  # entries of x in the summary; the rest is in the record
 
 
@@ -76,10 +77,10 @@ def _privacy(answer: Answer) -> list[str]:
     if answer.record.phase1 is None:
         return []
     try:
-        worst = answer.certificate(any=1)
-    except TacitError:
+        worst = answer.certificate(any=1, quick=len(answer.network) > _SEARCHED)
+    except TacitError:  # two agents have nothing to certify
         return []
-    return [worst.statement(distance=round_distance(worst))]
+    return [headline(worst, round_distance(worst))]
 
 
 def round_distance(certificate: Certificate) -> float:

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit.errors import MaskError
+from tacit.lattice import Lattice, default_bound
 from tacit.masks.gaussian import draw
-from tacit.masks.lattice import Lattice
 from tacit.masks.randomness import Source
 from tacit.typing import Array, Cost, Peers
 
 AnyCost = TypeVar("AnyCost", bound=Cost)
-
-_DEFAULT_BOUND = 2.0**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class AffineMasks:
         """Return the lattice for a network of that size."""
         if isinstance(self.sigma, bool) or not isinstance(self.sigma, int | float):
             raise MaskError(f"sigma must be a positive number, not {type(self.sigma).__name__}.")
-        bound = max(_DEFAULT_BOUND, self.sigma) if self.bound is None else self.bound
+        bound = default_bound(self.sigma) if self.bound is None else self.bound
         return Lattice.fit(self.sigma, bound=bound, agents=agents, links=links)
 
     def hide(self, cost: AnyCost, peers: Peers, source: Source, lattice: Lattice) -> AnyCost:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from tacit.masks.lattice import Lattice
+from tacit.lattice import Lattice
 from tacit.masks.randomness import Source
 from tacit.typing import Array
 

@@ -1,5 +1,6 @@
 """Who may talk to whom: graphs, mixing weights, spectra, cuts."""
 
+from tacit.network.cuts import small_vertex_cut
 from tacit.network.files import read_graph
 from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
 from tacit.network.topology import Network, Topology
@@ -14,4 +15,5 @@ __all__ = [
     "mixing_spectrum",
     "mixing_weights",
     "read_graph",
+    "small_vertex_cut",
 ]

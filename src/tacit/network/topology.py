@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import GraphError
 from tacit.network.spectrum import algebraic_connectivity
+from tacit.typing import Array
 
 Agent = Hashable
 _SHOWN = 6  # labels spelled out in a message before it says "and k more"
@@ -71,6 +72,13 @@ class Topology:
     def laplacian(self) -> sp.csr_array:
         """L = ∇∇ᵀ, (n, n) sparse."""
         return sp.csr_array(sp.diags_array(self.degrees.astype(float)) - self.adjacency)
+
+    def scaled_laplacian(self, scales: Array | None) -> sp.csr_array:
+        """Return Σ_e s_e² (e_i − e_j)(e_i − e_j)ᵀ for one scale per link; L itself where *scales* is None."""
+        if scales is None:
+            return self.laplacian
+        scaled = self.incidence @ sp.diags_array(np.asarray(scales, dtype=np.float64))
+        return sp.csr_array(scaled @ scaled.T)
 
     @cached_property
     def components(self) -> tuple[tuple[Agent, ...], ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.certificates import Certificate, certify, certify_any
+from tacit.certificates import Certificate, certify
 from tacit.errors import VacuousError
 from tacit.network import Network
 from tacit.solving.record import RunRecord
@@ -40,20 +40,19 @@ class Answer:
         """What happened, and what to try where it went wrong."""
         return self.record.sentence
 
-    def certificate(self, coalition: Iterable[Any] | None = None, *, any: int | None = None) -> Certificate:
+    def certificate(
+        self,
+        coalition: Iterable[Any] | None = None,
+        *,
+        any: int | None = None,
+        quick: bool = False,
+    ) -> Certificate:
         """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents."""
         if self.record.phase1 is None:
             raise VacuousError(
                 "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…)."
             )
-        sigma = self.record.phase1.sigma
-        if (coalition is None) == (any is None):
-            raise VacuousError(
-                "name either a coalition or, with any=, the size of every coalition to guard against."
-            )
-        if any is not None:
-            return certify_any(self.network, any, sigma=sigma)
-        return certify(self.network, coalition or (), sigma=sigma)
+        return certify(self.network, coalition, any=any, sigma=self.record.phase1.sigma, quick=quick)
 
     def __repr__(self) -> str:
         record = self.record

@@ -41,8 +41,7 @@ class Lattice:
             raise MaskError(f"sigma = {sigma} must be a positive number: it is the masks' standard deviation.")
         if not (math.isfinite(bound) and bound > 0):
             raise MaskError(f"bound = {bound} must be a positive number: no coefficient may exceed it.")
-        # Σ|b_e| over the links, b_e ~ N(0, 2σ²): its mean is 1.13σ a link, and 12 deviations are added
-        masks = sigma * (1.13 * links + 12 * 0.853 * math.sqrt(links))
+        masks = sigma * _spread(links)
         reach = agents * bound + masks
         if not math.isfinite(reach):
             raise MaskError(f"sigma = {sigma:g} and bound = {bound:g} are too large to add up.")
@@ -55,6 +54,13 @@ class Lattice:
                 f"or a public bound of at most {largest:.3g}."
             )
         return cls(exponent=exponent, sigma=sigma, bound=bound)
+
+    @staticmethod
+    def largest_sigma(resolution: float, *, bound: float, agents: int, links: int) -> float:
+        """Return the largest σ whose lattice still has a step of at most *resolution*; 0 where none has."""
+        exponent = math.floor(math.log2(resolution))
+        room = 2.0 ** (exponent + _EXACT) - agents * bound
+        return max(min(room / _spread(links), 2.0 ** (exponent + _BITS)), 0.0)
 
     @property
     def step(self) -> float:
@@ -74,3 +80,13 @@ class Lattice:
                 "agree on a larger one, AffineMasks(sigma, bound=…), or use smaller units."
             )
         return np.ldexp(np.rint(np.ldexp(coefficients, -self.exponent)), self.exponent)
+
+
+def default_bound(sigma: float) -> float:
+    """Return the public bound on coefficients where nobody gives one: 65 536, or σ if that is larger."""
+    return max(2.0**16, sigma)
+
+
+def _spread(links: int) -> float:
+    """Return what Σ|b_e|/σ over the links stays below: its mean of 1.13 a link, and 12 deviations more."""
+    return 1.13 * links + 12 * 0.853 * math.sqrt(links)

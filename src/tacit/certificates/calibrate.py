@@ -1,0 +1,141 @@
+"""Target in, σ out: the certificate read backwards.
+
+    ε                              σ = 1/(2√(ε m))
+    a guess p at a distance D      μ = 2Φ⁻¹(p)              σ = D/(μ√(2m))
+    (ε, δ) at a distance D         μ with δ(ε; μ) = δ       σ = D/(μ√(2m))
+
+with m = μ(L_H) for one coalition and m_t for every coalition of t. An agent with t neighbours or fewer cannot
+be protected by any σ, and a σ that float64 cannot carry at the wanted resolution is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import networkx as nx
+
+from tacit.certificates.certificate import Certificate, certify
+from tacit.certificates.tradeoff import TradeOff
+from tacit.errors import InputError, MaskError, VacuousError
+from tacit.lattice import Lattice, default_bound
+from tacit.network import Network
+from tacit.network.topology import listed
+
+_RESOLUTION = 1e-6  # of the distance to hide: how finely coefficients stay resolved unless asked otherwise
+
+
+def calibrate(
+    graph: nx.Graph[Any] | Network,
+    coalition: Iterable[Any] | None = None,
+    *,
+    any: int | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    guess: float | None = None,
+    hide: float = 1.0,
+    bound: float | None = None,
+    resolution: float | None = None,
+    quick: bool = False,
+    deadline: float | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> float:
+    """Return the smallest σ that reaches the target against *coalition*, or every coalition of at most *any*.
+
+    The target is one of: *epsilon* (the paper's, D_KL ≤ ε·dist²); *guess*, how often an observer may be right
+    between two worlds that differ by *hide*; *epsilon* and *delta* together, for those two worlds. *bound* is the
+    public bound on coefficients, and *resolution* how coarsely the masks' lattice may round them.
+
+    >>> import networkx as nx
+    >>> calibrate(nx.complete_graph(3), any=1, epsilon=0.125)
+    1.0
+    """
+    return calibrated(
+        graph, coalition, any=any, epsilon=epsilon, delta=delta, guess=guess, hide=hide, bound=bound,
+        resolution=resolution, quick=quick, deadline=deadline, on_progress=on_progress,
+    ).sigma  # fmt: skip
+
+
+def calibrated(
+    graph: nx.Graph[Any] | Network,
+    coalition: Iterable[Any] | None = None,
+    *,
+    any: int | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    guess: float | None = None,
+    hide: float = 1.0,
+    bound: float | None = None,
+    resolution: float | None = None,
+    quick: bool = False,
+    deadline: float | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Certificate:
+    """Return the certificate at the σ that `calibrate` chooses."""
+    wanted = target(epsilon=epsilon, delta=delta, guess=guess, hide=hide)
+    network = Network(graph)
+    unit = certify(network, coalition, any=any, sigma=1.0, quick=quick, deadline=deadline, on_progress=on_progress)
+    _refuse_exposed(unit)
+    sigma = math.sqrt(unit.epsilon / wanted)
+    _refuse_unrepresentable(network, sigma, bound=bound, resolution=resolution or _RESOLUTION * hide)
+    return rescaled(unit, sigma)
+
+
+def rescaled(certificate: Certificate, sigma: float) -> Certificate:
+    """Return the certificate for σ = 1 at another σ."""
+    components = tuple(dataclasses.replace(c, epsilon=c.epsilon / sigma**2) for c in certificate.components)
+    return dataclasses.replace(
+        certificate,
+        sigmas=(sigma,),
+        epsilon=certificate.epsilon / sigma**2,
+        components=components,
+        uncertainty={agent: sigma * deviation for agent, deviation in certificate.uncertainty.items()},
+    )
+
+
+def target(*, epsilon: float | None, delta: float | None, guess: float | None, hide: float) -> float:
+    """Return the paper's ε that a target amounts to."""
+    if not (math.isfinite(hide) and hide > 0):
+        raise InputError(f"hide = {hide} must be a positive number: the size of the change to hide.")
+    if (epsilon is None) == (guess is None):
+        raise InputError("give one target: epsilon, or guess, or epsilon together with delta.")
+    if guess is not None:
+        if not 0.5 < guess < 1:
+            raise InputError(f"guess = {guess} must lie between 0.5, a coin, and 1, certainty.")
+        return TradeOff.of_guess(guess).mu ** 2 / (2.0 * hide**2)
+    if epsilon is None or not (math.isfinite(epsilon) and epsilon > 0):
+        raise InputError(f"epsilon = {epsilon} must be a positive number: masks make it small, never zero.")
+    if delta is None:
+        return epsilon
+    if not 0 < delta < 1:
+        raise InputError(f"delta = {delta} must lie between 0 and 1.")
+    return TradeOff.of_epsilon_delta(epsilon, delta).mu ** 2 / (2.0 * hide**2)
+
+
+def _refuse_exposed(unit: Certificate) -> None:
+    if unit.without_privacy:
+        raise VacuousError(
+            f"no σ protects {listed(unit.without_privacy)}: {unit.guards} corrupted neighbours know all masks of "
+            f"an agent with {unit.guards} links or fewer; add links (`tacit augment`), or guard against fewer."
+        )
+    if unit.exposed_sums:
+        raise VacuousError(
+            f"no σ helps: {listed(unit.coalition or ())} cut the honest agents apart and learn sums exactly; "
+            "add links (`tacit augment`), or guard against fewer agents."
+        )
+    if not math.isfinite(unit.epsilon):
+        raise VacuousError("the quick bound is zero for this graph and coalition size; search without quick=.")
+
+
+def _refuse_unrepresentable(network: Network, sigma: float, *, bound: float | None, resolution: float) -> None:
+    size = {"agents": len(network), "links": len(network.links)}
+    lattice = Lattice.fit(sigma, bound=default_bound(sigma) if bound is None else bound, **size)
+    if lattice.step > resolution:
+        largest = Lattice.largest_sigma(resolution, bound=default_bound(0.0) if bound is None else bound, **size)
+        raise MaskError(
+            f"σ = {sigma:.6g} is more than float64 carries: coefficients would be rounded to {lattice.step:.1e} "
+            f"where {resolution:.1e} is wanted; the largest σ at that resolution is {largest:.6g}. Ask for less "
+            "privacy, a better connected graph, or a coarser resolution."
+        )

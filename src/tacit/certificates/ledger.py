@@ -1,0 +1,273 @@
+"""What an agent has already released, across runs: a file that only grows.
+
+One SQLite file per agent. Every row carries the SHA-256 of itself and of the row before, so that a changed,
+missing or reordered row is noticed; triggers refuse updates and deletions; a row is on disk before `add`
+returns (write-ahead log, full synchronisation). `add` judges a run and records it in one transaction, so two
+processes cannot both take the last of the budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from tacit.certificates.certificate import certify
+from tacit.certificates.composition import Exposure, Release, exposures, is_repeated, reused_masks
+from tacit.errors import InputError, LedgerError, RefusedError
+
+_SCHEMA = """
+CREATE TABLE terms (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE releases (
+    number INTEGER PRIMARY KEY,
+    recorded REAL NOT NULL,
+    release TEXT NOT NULL,
+    epsilon REAL NOT NULL,
+    chain TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER terms_stay BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
+CREATE TRIGGER terms_remain BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
+CREATE TRIGGER rows_stay BEFORE UPDATE ON releases BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
+CREATE TRIGGER rows_remain BEFORE DELETE ON releases BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
+PRAGMA user_version = 1;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: a release, when it was recorded, and what it cost."""
+
+    number: int
+    recorded: float
+    release: Release
+    epsilon: float
+    """ε of this run alone against every coalition of the ledger's size; 0 for a repeated view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a run would do to the ledger."""
+
+    accepted: bool
+    epsilon: float
+    """ε of the run alone."""
+    spent: float
+    """ε of everything recorded for the same costs before it."""
+    budget: float | None
+    exposed: tuple[Exposure, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def total(self) -> float:
+        """ε with the run."""
+        return self.spent + self.epsilon
+
+
+class Ledger:
+    """An agent's record of its releases.
+
+    *budget* is the largest total ε for one version of the costs, against every coalition of at most *any* agents;
+    both are fixed when the file is made. *owner* is the agent whose ledger this is.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        owner: str | None = None,
+        budget: float | None = None,
+        any: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if budget is not None and not (math.isfinite(budget) and budget > 0):
+            raise InputError(f"budget = {budget} must be a positive number: the largest total ε.")
+        if any is not None and any < 0:
+            raise InputError(f"any = {any} must not be negative: the size of the coalitions to guard against.")
+        self.path, self._clock = Path(path), clock
+        try:
+            self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = FULL")
+            terms = {"owner": owner, "budget": budget, "any": any}
+            self._terms = self._opened({name: value for name, value in terms.items() if value is not None})
+            self._verify()
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(
+                f"{self.path}: is damaged or no ledger ({error}); it was left as it is. Restore a copy, and do not "
+                "start a new one for the same costs: what was released stays released."
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @property
+    def owner(self) -> str | None:
+        """The agent whose ledger this is."""
+        return self._terms.get("owner")
+
+    @property
+    def budget(self) -> float | None:
+        """The largest total ε, if one was set."""
+        value = self._terms.get("budget")
+        return None if value is None else float(value)
+
+    @property
+    def guards(self) -> int:
+        """The size of the coalitions that ε is counted against; 1 unless set."""
+        return int(self._terms.get("any", 1))
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return everything recorded, in order."""
+        return tuple(entry for entry, _ in self._rows())
+
+    def spent(self, cost_version: str) -> float:
+        """Return the total ε released about one version of the costs."""
+        return sum(e.epsilon for e in self.entries() if e.release.cost_version == cost_version)
+
+    def exposed(self, coalition: tuple[str, ...] = ()) -> tuple[Exposure, ...]:
+        """Return who is exposed by everything recorded together."""
+        return exposures([e.release for e in self.entries()], coalition=coalition, owner=self.owner)
+
+    def check(self, release: Release) -> Review:
+        """Judge a run before it happens. Nothing is recorded."""
+        return self._review(self.entries(), release)
+
+    def add(self, release: Release, *, anyway: bool = False) -> Entry:
+        """Record a run; refuse one that `check` refuses, unless it has happened *anyway* and must be counted."""
+        with self._exclusively():
+            entries = self.entries()
+            review = self._review(entries, release)
+            if not review.accepted and not anyway:
+                raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
+            number, now = len(entries) + 1, self._clock()
+            text = msgspec.json.encode(release).decode()
+            spent = review.epsilon if math.isfinite(review.epsilon) else 1e308
+            chain = _link(self._last_chain(), number, now, text, spent)
+            self._database.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", (number, now, text, spent, chain))
+        return Entry(number, now, release, review.epsilon)
+
+    def _review(self, entries: tuple[Entry, ...], new: Release) -> Review:
+        past = [entry.release for entry in entries]
+        reasons: list[str] = []
+        if any(old.run == new.run for old in past) and not is_repeated(past, new):
+            reasons.append(f"another run is recorded as {new.run}")
+        reused = reused_masks(past, new)
+        if reused is not None:
+            reasons.append(
+                f"the masks of run {reused.run} would be used again with other costs, agents or links, and the "
+                "difference of the two would be exact"
+            )
+        epsilon = 0.0 if is_repeated(past, new) else _epsilon(new, self.guards)
+        if math.isinf(epsilon):
+            reasons.append(
+                f"a coalition of {self.guards} cuts its honest agents apart, so nothing bounds what it learns"
+            )
+        spent = self.spent(new.cost_version)
+        if self.budget is not None and spent + epsilon > self.budget * (1 + 1e-12):
+            reasons.append(
+                f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
+                f"({spent:.3g} is spent on these costs)"
+            )
+        before = {e.agent for e in exposures(past, owner=self.owner)}
+        exposed = tuple(e for e in exposures([*past, new], owner=self.owner) if e.agent not in before)
+        reasons += [str(e) for e in exposed]
+        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons))
+
+    def _opened(self, given: dict[str, object]) -> dict[str, str]:
+        """Make a new file, or compare the terms given with those of the file."""
+        with self._exclusively():
+            version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0 and not self._database.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for command in _commands(_SCHEMA):
+                    self._database.execute(command)
+                rows = [(name, str(value)) for name, value in given.items()]
+                self._database.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+            elif version != 1:
+                raise LedgerError(f"{self.path}: is another kind of file, and was left as it is.")
+            terms = dict(self._database.execute("SELECT name, value FROM terms").fetchall())
+        for name, value in given.items():
+            if name not in terms or str(value) != terms[name]:
+                kept = terms.get(name, "none")
+                raise LedgerError(
+                    f"{self.path}: was made with {name} = {kept}, not {value}; a ledger's terms stay."
+                )
+        return terms
+
+    def _verify(self) -> None:
+        broken = self._database.execute("PRAGMA quick_check").fetchone()[0]
+        if broken != "ok":
+            raise sqlite3.DatabaseError(broken)
+        before = ""
+        for entry, chain in self._rows():
+            text = msgspec.json.encode(entry.release).decode()
+            stored = entry.epsilon if math.isfinite(entry.epsilon) else 1e308
+            before = _link(before, entry.number, entry.recorded, text, stored)
+            if before != chain:
+                raise LedgerError(
+                    f"{self.path}: row {entry.number} was changed after it was written; restore a copy."
+                )
+
+    def _rows(self) -> Iterator[tuple[Entry, str]]:
+        rows = self._database.execute("SELECT * FROM releases ORDER BY number").fetchall()
+        for expected, (number, recorded, text, epsilon, chain) in enumerate(rows, start=1):
+            if number != expected:
+                raise LedgerError(f"{self.path}: row {expected} is missing; restore a copy.")
+            try:
+                release = msgspec.json.decode(text, type=Release)
+            except msgspec.MsgspecError as error:
+                raise LedgerError(f"{self.path}: row {number} cannot be read; restore a copy.") from error
+            yield Entry(number, recorded, release, math.inf if epsilon >= 1e308 else epsilon), chain
+
+    def _last_chain(self) -> str:
+        row = self._database.execute("SELECT chain FROM releases ORDER BY number DESC LIMIT 1").fetchone()
+        return row[0] if row else ""
+
+    @contextmanager
+    def _exclusively(self) -> Iterator[None]:
+        """One transaction that no other process can enter: all of it happens, or nothing."""
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+
+def _epsilon(release: Release, guards: int) -> float:
+    """Return ε of one run against every coalition of at most *guards* of its participants."""
+    size = min(guards, len(release.participants) - 2)
+    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas).epsilon
+
+
+def _link(before: str, number: int, recorded: float, text: str, epsilon: float) -> str:
+    return hashlib.sha256(f"{before}|{number}|{recorded!r}|{text}|{epsilon!r}".encode()).hexdigest()
+
+
+def _commands(script: str) -> list[str]:
+    """Split a script into statements; triggers hold semicolons of their own."""
+    commands, current = [], ""
+    for line in script.strip().splitlines():
+        current += line + "\n"
+        if sqlite3.complete_statement(current):
+            commands.append(current)
+            current = ""
+    return commands

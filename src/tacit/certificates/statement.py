@@ -1,0 +1,81 @@
+"""The certificate in words: what an observer can do, on what assumptions, and what is not covered."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tacit.network.topology import listed
+
+if TYPE_CHECKING:
+    from tacit.certificates.certificate import Certificate
+
+ASSUMPTIONS = (
+    "links are private and authenticated",
+    "every honest agent publishes its effective cost once, with masks drawn for this run alone",
+    "masks come from a cryptographic source and were erased",
+)
+NOT_COVERED = (
+    "the curved parts of the costs",
+    "the sum of the honest agents' affine parts, which the answer itself tells",
+    "further runs on the same costs, which add up",
+    "what the observer already knows about all other agents",
+)
+
+
+def statement(certificate: Certificate, distance: float) -> str:
+    """Return the guarantee, its assumptions and its limits, in three sentences."""
+    return " ".join(
+        [
+            headline(certificate, distance),
+            f"This assumes that {_joined(ASSUMPTIONS)}.",
+            f"It does not cover {_joined(NOT_COVERED)}.",
+        ]
+    )
+
+
+def headline(certificate: Certificate, distance: float) -> str:
+    """Return the one sentence that matters: a guess probability, or what is exposed."""
+    who = f"An observer who controls {_observer(certificate)}"
+    if certificate.exposed_agents:
+        return (
+            f"{who} learns the affine part of {listed(certificate.exposed_agents)} exactly, because no honest agent "
+            f"is linked to {'it' if len(certificate.exposed_agents) == 1 else 'them'}{_and_sums(certificate)}."
+        )
+    if certificate.exposed_sums:
+        return f"{who} cuts the honest agents apart{_and_sums(certificate, lead=' and')}."
+    if not math.isfinite(certificate.epsilon):
+        return (
+            f"No guarantee against coalitions of {certificate.guards} could be proven in the time given: "
+            "the bound reaches down to zero."
+        )
+    at_most = "at most " if certificate.method == "bound" else ""
+    return (
+        f"{who} and must decide between two worlds that differ by {distance:g} guesses right {at_most}"
+        f"{100 * certificate.guess(distance):.1f} % of the time at worst, where a coin is right 50 % "
+        f"(ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
+    )
+
+
+def _and_sums(certificate: Certificate, lead: str = ";") -> str:
+    groups = [agents for agents in certificate.exposed_sums if len(agents) > 1]
+    if not groups:
+        return ""
+    return (
+        f"{lead} learns the sum of the affine parts of each piece: {'; '.join(listed(group) for group in groups)}"
+    )
+
+
+def _observer(certificate: Certificate) -> str:
+    if certificate.guards is not None and not certificate.exposed_sums:
+        if certificate.guards == 0:
+            return "no agent and sees all effective costs"
+        return f"any {'one agent' if certificate.guards == 1 else f'{certificate.guards} agents'}"
+    coalition: tuple[Any, ...] = certificate.coalition or ()
+    if not coalition:
+        return "no agent and sees all effective costs"
+    return f"{'agent' if len(coalition) == 1 else 'agents'} {listed(coalition)}"
+
+
+def _joined(parts: tuple[str, ...]) -> str:
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}"

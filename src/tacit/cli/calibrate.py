@@ -1,0 +1,55 @@
+"""`tacit calibrate`: the σ that reaches a target on a given graph."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit.certificates import calibrated
+from tacit.cli.certify import show
+from tacit.cli.graphs import (
+    Any_,
+    Bound,
+    Coalition,
+    Deadline,
+    Delta,
+    Epsilon,
+    GraphFile,
+    Guess,
+    Hide,
+    Json,
+    Quick,
+    load,
+    members,
+    print_json,
+    share_bar,
+)
+
+
+def calibrate_command(
+    graph: GraphFile,
+    coalition: Coalition = None,
+    any_: Any_ = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    guess: Guess = None,
+    hide: Hide = 1.0,
+    bound: Bound = None,
+    resolution: Annotated[float | None, typer.Option(help="How coarsely masks may round coefficients.")] = None,
+    quick: Quick = False,
+    deadline: Deadline = None,
+    json: Json = False,
+) -> None:
+    """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6."""
+    network = load(graph)
+    with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
+        certificate = calibrated(
+            network, members(network, coalition), any=any_, epsilon=epsilon, delta=delta, guess=guess, hide=hide,
+            bound=bound, resolution=resolution, quick=quick, deadline=deadline, on_progress=on_progress,
+        )  # fmt: skip
+    if json:
+        print_json(certificate.to_dict(hide))
+        return
+    typer.echo(f"sigma = {certificate.sigma!r}\n")
+    show(certificate, network, hide)

@@ -1,0 +1,103 @@
+"""`tacit certify`: what a coalition can learn, from the graph and σ alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tacit.certificates import Certificate, augment, certify
+from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, share_bar
+from tacit.network import Network
+from tacit.network.topology import listed
+
+_SHOWN = 12  # rows of a table; JSON has all
+_SUGGESTED = 400  # agents up to which links are suggested on the spot
+
+
+def certify_command(
+    graph: GraphFile,
+    sigma: Annotated[float, typer.Option(help="Standard deviation of the masks.")],
+    coalition: Coalition = None,
+    any_: Any_ = None,
+    distance: Annotated[float, typer.Option(help="The change that an observer tries to notice.")] = 1.0,
+    quick: Quick = False,
+    deadline: Deadline = None,
+    json: Json = False,
+) -> None:
+    """Say exactly what a coalition can learn.
+
+    Give --coalition a,b for certain agents, or --any 3 for every coalition of at most three. Exit code 1 if
+    something is learnt exactly.
+    """
+    network = load(graph)
+    with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
+        certificate = certify(
+            network, members(network, coalition), any=any_, sigma=sigma, quick=quick, deadline=deadline,
+            on_progress=on_progress,
+        )  # fmt: skip
+    if json:
+        print_json(certificate.to_dict(distance))
+    else:
+        show(certificate, network, distance)
+    if not certificate.is_private:
+        raise typer.Exit(1)
+
+
+def show(certificate: Certificate, network: Network, distance: float) -> None:
+    """Print a certificate for people: the sentence first, then the numbers."""
+    console = Console(highlight=False)
+    console.print(certificate.statement(distance), soft_wrap=not console.is_terminal, markup=False)
+    console.print()
+    if certificate.is_private:
+        _numbers(console, certificate, distance)
+    else:
+        _exposed(console, certificate, network)
+
+
+def _numbers(console: Console, certificate: Certificate, distance: float) -> None:
+    tradeoff = certificate.tradeoff(distance)
+    table = Table("what", "value", title=f"At a distance of {distance:g}")
+    table.add_row("guess right", f"{100 * tradeoff.guess:.2f} %")
+    table.add_row("area under the ROC curve", f"{tradeoff.auc:.4f}")
+    table.add_row("total variation", f"{tradeoff.total_variation:.4f}")
+    table.add_row("D_KL, nats", f"{certificate.divergence(distance):.4g}")
+    table.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
+    name = "m_t" if certificate.guards is not None else "μ(L_H)"
+    table.add_row(f"ε = 1/(4σ²·{name})", f"{certificate.epsilon:.6g}")
+    table.add_row(f"{name}, {certificate.method}", f"{certificate.mu:.6g}")
+    if certificate.guards is not None and certificate.coalition is not None:
+        table.add_row("worst coalition", listed(certificate.coalition))
+    console.print(table)
+    least = sorted(certificate.uncertainty.items(), key=lambda item: item[1])
+    shown = ", ".join(f"{agent} ± {deviation:.4g}" for agent, deviation in least[:5])
+    console.print(f"Least hidden coefficients, without prior knowledge: {shown}.", markup=False)
+
+
+def _exposed(console: Console, certificate: Certificate, network: Network) -> None:
+    if certificate.exposed_sums:
+        table = Table("piece of the honest graph", "learnt exactly", "ε inside")
+        for component in certificate.components[:_SHOWN]:
+            alone = len(component.agents) == 1
+            inside = "–" if alone else f"{component.epsilon:.4g}"
+            table.add_row(
+                listed(component.agents), "its affine part" if alone else "the sum over the piece", inside
+            )
+        console.print(table)
+        if len(certificate.components) > _SHOWN:
+            console.print(f"… and {len(certificate.components) - _SHOWN} more pieces; --json lists them.")
+    if certificate.without_privacy:
+        console.print(
+            f"{len(certificate.without_privacy)} agent(s) have at most {certificate.guards} neighbour(s), who together "
+            f"know all their masks: {listed(certificate.without_privacy)}.",
+            markup=False,
+        )
+    if certificate.guards and len(network) <= _SUGGESTED:
+        more = augment(network, any=certificate.guards)
+        links = "; ".join(f"{a} – {b}" for a, b in more.links[:_SHOWN])
+        rest = f" and {len(more.links) - _SHOWN} more" if len(more.links) > _SHOWN else ""
+        console.print(f"{len(more.links)} link(s) would protect them: {links}{rest}.", markup=False)
+    elif certificate.guards:
+        console.print(f"`tacit augment` with --any {certificate.guards} finds the links that would protect them.")

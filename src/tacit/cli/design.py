@@ -1,0 +1,53 @@
+"""`tacit design`: a graph and its σ from a target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.certificates import design
+from tacit.cli.certify import show
+from tacit.cli.graphs import (
+    Bound,
+    Delta,
+    Epsilon,
+    Guess,
+    Hide,
+    Json,
+    print_json,
+    refuse_to_overwrite,
+    share_bar,
+    write_graph,
+)
+from tacit.network import Network
+
+
+def design_command(
+    agents: Annotated[int, typer.Option(help="How many agents there are.")],
+    any_: Annotated[int, typer.Option("--any", help="Guard against every coalition of at most so many agents.")],
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    guess: Guess = None,
+    hide: Hide = 1.0,
+    links: Annotated[int | None, typer.Option(help="Links per agent; 2·any + 2 unless given.")] = None,
+    draws: Annotated[int, typer.Option(help="How many random graphs to compare.")] = 30,
+    seed: Annotated[int | None, typer.Option(help="Repeat a design. The graph is public anyway.")] = None,
+    bound: Bound = None,
+    out: Annotated[Path, typer.Option(help="Where to write the graph.")] = Path("graph.graphml"),
+    json: Json = False,
+) -> None:
+    """Draw the best of some random regular graphs, certify it and choose σ."""
+    refuse_to_overwrite(out)
+    with share_bar("Comparing graphs", quiet=json) as on_progress:
+        found = design(
+            agents=agents, any=any_, epsilon=epsilon, delta=delta, guess=guess, hide=hide, links=links, draws=draws,
+            seed=seed, bound=bound, on_progress=on_progress,
+        )  # fmt: skip
+    write_graph(found.graph, out)
+    if json:
+        print_json({"graph": str(out), **found.certificate.to_dict(hide)})
+        return
+    typer.echo(f"graph = {out}\nsigma = {found.sigma!r}\n")
+    show(found.certificate, Network(found.graph), hide)

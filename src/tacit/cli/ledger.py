@@ -1,0 +1,154 @@
+"""`tacit ledger`: what I have already released."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tacit.certificates import Ledger, Release, Review
+from tacit.cli.graphs import Coalition, GraphFile, Json, load, print_json
+from tacit.errors import FileError
+
+app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: show, check, add.")
+
+File = Annotated[Path, typer.Option("--ledger", help="The ledger's file.")]
+Run = Annotated[str, typer.Argument(help="A name for the run.")]
+Sigma = Annotated[float, typer.Option(help="Standard deviation of the run's masks.")]
+Version = Annotated[str, typer.Option(help="Changes whenever your cost changes.")]
+Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
+Basis = Annotated[str, typer.Option(help="What was masked: affine, quadratic, ….")]
+Budget = Annotated[float | None, typer.Option(help="For a new ledger: the largest total ε.")]
+Guards = Annotated[
+    int | None, typer.Option("--any", help="For a new ledger: count ε against coalitions of this size.")
+]
+Owner = Annotated[str | None, typer.Option("--me", help="For a new ledger: whose it is.")]
+_HERE = Path("ledger.sqlite")
+
+
+@app.command("show")
+def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) -> None:
+    """List the runs, what they cost, and who is exposed by all of them together."""
+    if not ledger.exists():
+        raise FileError(f"{ledger}: there is no ledger; `tacit ledger add` starts one.")
+    with Ledger(ledger) as book:
+        entries = book.entries()
+        against = tuple(name.strip() for name in (coalition or "").split(",") if name.strip())
+        exposed = book.exposed(against)
+        if json:
+            print_json(
+                {
+                    "owner": book.owner,
+                    "budget": book.budget,
+                    "any": book.guards,
+                    "runs": [
+                        {
+                            "number": e.number,
+                            "run": e.release.run,
+                            "recorded": e.recorded,
+                            "agents": len(e.release.participants),
+                            "sigma": list(e.release.sigmas),
+                            "basis": e.release.basis,
+                            "cost_version": e.release.cost_version,
+                            "epsilon": e.epsilon if e.epsilon < 1e308 else None,
+                        }
+                        for e in entries
+                    ],
+                    "exposed": [str(e) for e in exposed],
+                }
+            )
+            return
+        table = Table("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
+        for e in entries:
+            when = datetime.datetime.fromtimestamp(e.recorded).strftime("%Y-%m-%d %H:%M")
+            sigmas = ", ".join(f"{s:g}" for s in e.release.sigmas)
+            agents = str(len(e.release.participants))
+            release = e.release
+            row = (str(e.number), release.run, when, agents, sigmas, release.basis, release.cost_version)
+            table.add_row(*row, f"{e.epsilon:.3g}")
+        console = Console(highlight=False)
+        console.print(table)
+        for version in dict.fromkeys(e.release.cost_version for e in entries):
+            limit = "" if book.budget is None else f" of {book.budget:.3g}"
+            console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
+        for exposure in exposed:
+            console.print(str(exposure), style="red", markup=False)
+
+
+@app.command("check")
+def check(
+    run: Run,
+    graph: GraphFile,
+    sigma: Sigma,
+    cost_version: Version = "1",
+    masks: Masks = "",
+    basis: Basis = "affine",
+    ledger: File = _HERE,
+    json: Json = False,
+) -> None:
+    """Judge a run before it happens; exit code 1 if it must not. Nothing is recorded."""
+    if not ledger.exists():
+        raise FileError(f"{ledger}: there is no ledger; `tacit ledger add` starts one.")
+    with Ledger(ledger) as book:
+        review = book.check(_release(run, graph, sigma, cost_version, masks, basis))
+    _print_review(review, json=json)
+    if not review.accepted:
+        raise typer.Exit(1)
+
+
+@app.command("add")
+def add(
+    run: Run,
+    graph: GraphFile,
+    sigma: Sigma,
+    cost_version: Version = "1",
+    masks: Masks = "",
+    basis: Basis = "affine",
+    ledger: File = _HERE,
+    budget: Budget = None,
+    any_: Guards = None,
+    me: Owner = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="It has happened: count it, whatever it exposes.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Record a run; refused with exit code 1 if it exceeds the budget or exposes somebody."""
+    release = _release(run, graph, sigma, cost_version, masks, basis)
+    with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
+        entry = book.add(release, anyway=anyway)
+        spent = book.spent(cost_version)
+    if json:
+        print_json({"number": entry.number, "run": run, "epsilon": entry.epsilon, "spent": spent})
+    else:
+        typer.echo(
+            f"Recorded as number {entry.number}: ε = {entry.epsilon:.3g}, {spent:.3g} in all for these costs."
+        )
+
+
+def _release(run: str, graph: Path, sigma: float, version: str, masks: str, basis: str) -> Release:
+    network = load(graph)
+    return Release.of(run, network.graph, sigma=sigma, cost_version=version, masks=masks, basis=basis)
+
+
+def _print_review(review: Review, *, json: bool) -> None:
+    if json:
+        finite = review.epsilon < float("inf")
+        print_json(
+            {
+                "accepted": review.accepted,
+                "epsilon": review.epsilon if finite else None,
+                "spent": review.spent,
+                "budget": review.budget,
+                "reasons": list(review.reasons),
+            }
+        )
+        return
+    if review.accepted:
+        typer.echo(f"Accepted: ε = {review.epsilon:.3g} on top of {review.spent:.3g}.")
+    for reason in review.reasons:
+        typer.echo(f"Refused: {reason}.")
