@@ -160,14 +160,25 @@ def _search(threshold: Threshold, t: int, low: float, end: float, on_progress: P
                 on_progress(share)
             if time.monotonic() > end:
                 return Worst(low, best, exact=False)
-            peaks = threshold.peaks(M, coalitions)
-            if peaks.max(initial=0.0) > 1.0:
-                top = coalitions[np.argsort(peaks)[-4:]]
-                better = min((threshold.connectivity_without(c), _named(c)) for c in top)
+            better = _lowest(threshold, coalitions, threshold.peaks(M, coalitions), theta)
+            if better is not None:
                 break
         if better is None:
             return Worst(mu, best, exact=True)
         mu, best = better
+
+
+def _lowest(
+    threshold: Threshold, coalitions: Indices, peaks: Array, theta: float
+) -> tuple[float, tuple[int, ...]] | None:
+    """Return a coalition that really goes below θ: next to μ₂(G) a peak may exceed 1 by rounding alone."""
+    above = np.flatnonzero(peaks > 1.0)
+    above = above[np.argsort(-peaks[above])]
+    for few in np.split(above, range(4, len(above), 4)):
+        found = [(threshold.connectivity_without(coalitions[k]), _named(coalitions[k])) for k in few]
+        if found and min(found)[0] < theta:
+            return min(found)
+    return None
 
 
 def _promising(threshold: Threshold, t: int, bounds: Bounds, theta: float) -> tuple[tuple[int, ...], float]:

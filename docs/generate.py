@@ -1,0 +1,146 @@
+"""Rewrite the generated parts of docs/reference.md from the code: python docs/generate.py [file].
+
+A generated part stands between `<!-- generated: name -->` and `<!-- end -->`. Everything else in the page is
+written by hand and is kept. Run this after changing a public name, a command, an algorithm or an error; a test
+notices if you forget.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+import tacit
+from tacit import errors
+from tacit.algorithms import ALGORITHMS
+from tacit.cli import app
+
+
+def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """Return a Markdown table."""
+    lines = [headings, ("---",) * len(headings), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def first_sentence(thing: Any) -> str:
+    """Return the first line of a docstring, or of the module's where an algorithm's own says only its name."""
+    said = (inspect.getdoc(thing) or "").partition("\n")[0]
+    if said.startswith("Settings of"):
+        said = (inspect.getdoc(sys.modules[thing.__module__]) or said).partition("\n")[0]
+        said = said.partition(": ")[2] or said
+    return re.sub(r"\*(\w+)\*", r"`\1`", said[:1].upper() + said[1:].rstrip("."))
+
+
+def call(name: str, thing: Any) -> str:
+    """Return how something is called: its parameters with their defaults, without types."""
+    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, Exception)):
+        return name
+    if isinstance(thing, type) and thing.__module__.startswith(("tacit.certificates", "tacit.solving")):
+        return name if thing is not tacit.Problem else f"{name}{parameters(thing)}"  # made by tacit, not by hand
+    return f"{name}{parameters(thing)}"
+
+
+def parameters(thing: Callable[..., Any]) -> str:
+    """Return a signature without types."""
+    given = inspect.signature(thing).parameters.values()
+    return str(inspect.Signature([parameter.replace(annotation=inspect.Parameter.empty) for parameter in given]))
+
+
+def names() -> list[str]:
+    """Return everything that `import tacit` gives."""
+    rows = []
+    for name in sorted(tacit.__all__, key=str.lower):
+        thing = getattr(tacit, name)
+        rows.append((f"`tacit.{call(name, thing)}`", first_sentence(thing)))
+    return table(("name", "one line"), rows)
+
+
+def commands() -> list[str]:
+    """Return every command with its arguments and options."""
+    lines: list[str] = []
+    for words, command in each_command(get_command(app), "tacit"):
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        shown = [f"{p.name.upper()}" if p.required else f"[{p.name.upper()}]" for p in arguments]
+        lines += [f"### `{' '.join([words, *shown])}`", "", plain(command.help or ""), ""]
+        rows = [(f"`{p.name.upper()}`", plain(p.help or "") + default(p)) for p in arguments]
+        for option in command.params:
+            if option.param_type_name == "option":
+                spelled = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
+                rows.append((spelled, plain(option.help or "") + default(option)))
+        lines += [*table(("argument or option", "meaning"), rows), ""] if rows else []
+    return lines[:-1]
+
+
+def each_command(group: Any, words: str) -> Iterator[tuple[str, Any]]:
+    """Yield the commands of a group, and of the groups inside it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from each_command(command, f"{words} {name}")
+        else:
+            yield f"{words} {name}", command
+
+
+def plain(text: str) -> str:
+    """Return help text as Markdown on one line."""
+    text = re.sub(r"\[/?bold\]", "`", text)
+    return " ".join(text.split())
+
+
+def default(parameter: Any) -> str:
+    """Return what holds where nothing is given, if that is worth saying."""
+    worth = (
+        parameter.default not in (None, False, "") and not parameter.required and not callable(parameter.default)
+    )
+    return f" Default: `{parameter.default}`." if worth else ""
+
+
+def algorithms() -> list[str]:
+    """Return the algorithms by the names that files and commands use."""
+    rows = []
+    for name, kind in ALGORITHMS.items():
+        settings = ", ".join(f"`{field.name}`" for field in dataclasses.fields(kind))
+        yes = ("no", "yes")
+        rows.append(
+            (f"`{name}`", f"`{kind.__name__}`", settings, kind.weights, yes[kind.exact], yes[kind.handles_rough])
+        )
+    return table(("name", "class", "settings", "weights", "exact", "rough terms"), rows)
+
+
+def exceptions() -> list[str]:
+    """Return every error, each below the one that it is a kind of."""
+    rows = []
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, tacit.TacitError):
+            parent = "" if kind is tacit.TacitError else f"`{kind.__mro__[1].__name__}`"
+            rows.append((f"`{kind.__name__}`", parent, first_sentence(kind)))
+    return table(("error", "a kind of", "meaning"), rows)
+
+
+PARTS: dict[str, Callable[[], list[str]]] = {
+    "commands": commands,
+    "names": names,
+    "algorithms": algorithms,
+    "errors": exceptions,
+}
+
+
+def rewritten(page: str) -> str:
+    """Return *page* with its generated parts made anew."""
+
+    def part(match: re.Match[str]) -> str:
+        return "\n".join([match[1], *PARTS[match[2]](), "<!-- end -->"])
+
+    return re.sub(r"(<!-- generated: (\w+) -->)\n.*?<!-- end -->", part, page, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("reference.md")
+    file.write_text(rewritten(file.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"Wrote {file.name}.")

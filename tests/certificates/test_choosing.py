@@ -1,0 +1,188 @@
+"""Calibrate, design, augment: targets that come back, graphs that hold."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tacit
+from tacit.errors import InputError, MaskError, VacuousError
+from tacit.lattice import Lattice
+from tacit.network import Network, small_vertex_cut
+
+GRAPH = nx.random_regular_graph(6, 24, seed=3)
+
+
+@given(epsilon=st.floats(1e-8, 10.0), t=st.integers(0, 2))
+def test_calibrate_then_certify_returns_epsilon(epsilon, t):
+    sigma = tacit.calibrate(GRAPH, any=t, epsilon=epsilon, resolution=1.0, bound=1.0 + 1e3 * epsilon**-0.5)
+    assert tacit.certify(GRAPH, any=t, sigma=sigma).epsilon == pytest.approx(epsilon, rel=1e-9)
+
+
+@given(guess=st.floats(0.501, 0.99), hide=st.floats(0.01, 100.0))
+def test_calibrate_then_certify_returns_the_guess(guess, hide):
+    sigma = tacit.calibrate(GRAPH, {1, 5}, guess=guess, hide=hide, bound=hide)
+    assert tacit.certify(GRAPH, {1, 5}, sigma=sigma).guess(hide) == pytest.approx(guess, abs=1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-3), (3.0, 0.1)])
+def test_calibrate_then_certify_returns_delta(epsilon, delta):
+    sigma = tacit.calibrate(GRAPH, any=1, epsilon=epsilon, delta=delta, hide=5.0)
+    assert tacit.certify(GRAPH, any=1, sigma=sigma).tradeoff(5.0).delta(epsilon) == pytest.approx(delta, rel=1e-9)
+
+
+def test_a_sigma_the_lattice_cannot_carry_is_refused_with_the_largest_it_can():
+    with pytest.raises(MaskError, match="largest σ at that resolution is") as caught:
+        tacit.calibrate(GRAPH, any=1, epsilon=1e-30)
+    largest = float(str(caught.value).split("resolution is ")[1].split(". Ask")[0])
+    size = {"bound": 2.0**16, "agents": 24, "links": 72}
+    assert Lattice.fit(0.999 * largest, **{**size, "bound": max(2.0**16, 0.0)}).step <= 1e-6
+    assert Lattice.fit(4.0 * largest, **size).step > 1e-6
+
+
+def test_degrees_must_exceed_t():
+    pendant = GRAPH.copy()
+    pendant.add_edge(0, "leaf")
+    with pytest.raises(VacuousError, match="no σ protects leaf"):
+        tacit.calibrate(pendant, any=1, epsilon=0.1)
+
+
+def test_a_cut_cannot_be_calibrated_away():
+    barbell = nx.barbell_graph(5, 0)
+    with pytest.raises(VacuousError, match="cut the honest agents apart"):
+        tacit.calibrate(barbell, any=1, epsilon=0.1)
+    with pytest.raises(VacuousError, match="learn sums exactly"):
+        tacit.calibrate(nx.path_graph(5), {2}, epsilon=0.1)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ({}, "one target"),
+        ({"epsilon": 0.1, "guess": 0.6}, "one target"),
+        ({"epsilon": -1.0}, "epsilon = -1.0"),
+        ({"epsilon": 0.1, "delta": 2.0}, "delta"),
+        ({"guess": 0.5}, "a coin"),
+        ({"guess": 0.6, "hide": 0.0}, "hide"),
+    ],
+)
+def test_impossible_targets_are_refused(target, message):
+    with pytest.raises(InputError, match=message):
+        tacit.calibrate(GRAPH, any=1, **target)
+
+
+def test_design_reaches_its_target_and_beats_one_draw():
+    """64 agents, 6 links each, any two: σ for ε = 0.01 is below the 3.95 of one random draw."""
+    found = tacit.design(agents=64, any=2, epsilon=0.01, links=6, seed=1)
+    assert set(dict(found.graph.degree()).values()) == {6}
+    assert found.certificate.epsilon == pytest.approx(0.01, rel=1e-9)
+    assert found.certificate.method == "exact"
+    assert found.sigma < 3.95
+    assert tacit.certify(found.graph, any=2, sigma=found.sigma).epsilon == pytest.approx(0.01, rel=1e-9)
+    again = tacit.design(agents=64, any=2, epsilon=0.01, links=6, seed=1)
+    assert set(again.graph.edges()) == set(found.graph.edges())
+
+
+def test_design_takes_enough_links_by_itself():
+    found = tacit.design(agents=15, any=2, guess=0.55, hide=3.0, draws=4, seed=2)
+    assert min(dict(found.graph.degree()).values()) >= 6
+    assert found.certificate.guess(3.0) == pytest.approx(0.55, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "message"),
+    [
+        ({"agents": 5, "any": 4}, VacuousError, "0 ≤ any ≤ 3"),
+        ({"agents": 10, "any": 3, "links": 3}, InputError, "more than any"),
+        ({"agents": 9, "any": 1, "links": 3}, InputError, "even"),
+        ({"agents": 10, "any": 1, "links": 10}, InputError, "less than agents"),
+    ],
+)
+def test_impossible_designs_are_refused(request_, error, message):
+    with pytest.raises(error, match=message):
+        tacit.design(epsilon=0.1, **request_)
+
+
+def fewest(graph, t):
+    """The least number of links by brute force."""
+    missing = list(nx.non_edges(graph))
+    for size in range(len(missing) + 1):
+        for links in combinations(missing, size):
+            bigger = graph.copy()
+            bigger.add_edges_from(links)
+            if nx.node_connectivity(bigger) > t:
+                return size
+    raise AssertionError
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_augment_is_exact_on_small_graphs(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 8))
+    graph = nx.random_labeled_tree(n, seed=seed)
+    graph.add_edges_from(nx.gnp_random_graph(n, 0.2, seed=seed).edges())
+    for t in (1, 2):
+        found = tacit.augment(graph, any=t)
+        assert found.exact
+        assert len(found.links) == fewest(graph, t)
+        assert nx.node_connectivity(found.graph) > t
+        assert set(found.graph.edges()) == {*graph.edges(), *(tuple(sorted(link)) for link in found.links)}
+
+
+@pytest.mark.parametrize(
+    ("graph", "t"),
+    [
+        (nx.random_labeled_tree(150, seed=1), 1),
+        (nx.random_labeled_tree(80, seed=2), 2),
+        (nx.grid_2d_graph(8, 12), 2),
+        (nx.barbell_graph(40, 3), 1),
+    ],
+    ids=["tree", "tree-2", "grid", "barbell"],
+)
+def test_augment_holds_on_larger_graphs_and_says_how_few_there_could_be(graph, t):
+    found = tacit.augment(graph, any=t)
+    assert small_vertex_cut(Network(found.graph), t) is None
+    assert found.at_least <= len(found.links) <= 2 * found.at_least + 2
+
+
+def test_augment_reaches_a_connectivity():
+    found = tacit.augment(nx.cycle_graph(12), any=1, mu=0.8)
+    assert found.mu >= 0.8
+    assert tacit.certify(found.graph, any=1, sigma=1.0).mu == pytest.approx(found.mu, rel=1e-6)
+
+
+def test_augment_of_a_sound_graph_adds_nothing():
+    found = tacit.augment(nx.petersen_graph(), any=2)
+    assert found.links == ()
+    assert found.exact
+
+
+def test_augment_refuses_nonsense():
+    with pytest.raises(VacuousError, match="1 ≤ any ≤ 1"):
+        tacit.augment(nx.path_graph(3), any=2)
+    with pytest.raises(InputError, match="mu = 20"):
+        tacit.augment(nx.path_graph(5), any=1, mu=20.0)
+
+
+def test_correct_inequalities_in_place_of_the_papers_cheeger_remark():
+    """μ₂ ≤ κ(G) for graphs that are not complete, and Mohar's bounds by the isoperimetric number."""
+    from networkx.generators.atlas import graph_atlas_g
+
+    broken = 0
+    for graph in graph_atlas_g():
+        n = len(graph)
+        if n < 4 or not nx.is_connected(graph) or graph.number_of_edges() == n * (n - 1) // 2:
+            continue
+        mu = tacit.Network(graph).algebraic_connectivity
+        assert mu <= nx.node_connectivity(graph) + 1e-9
+        sets = [set(s) for k in range(1, n // 2 + 1) for s in combinations(graph, k)]
+        isoperimetric = min(len(list(nx.edge_boundary(graph, s))) / len(s) for s in sets)
+        largest = max(dict(graph.degree()).values())
+        assert mu / 2 <= isoperimetric + 1e-9
+        assert isoperimetric <= np.sqrt(mu * (2 * largest - mu)) + 1e-9
+        vertex_expansion = min(len(set(nx.node_boundary(graph, s))) / len(s) for s in sets)
+        broken += mu > 2 * vertex_expansion + 1e-9
+    assert broken > 100, "the inequality printed in the paper fails for many graphs"

@@ -1,0 +1,283 @@
+"""The documents are true: what they print runs, what they link to exists, what they cite is there.
+
+A Markdown file is a story in one temporary folder, read from top to bottom:
+
+    ```python    run, in one module per file
+    ```console   every line that starts with `$ tacit ` is run; `# exit code N` says what to expect
+    ```toml      written to the folder if its first line is a comment with a file name, as `# hospital.toml`
+    ```text      after a python or console block: what that block must have printed; … stands for anything
+    ```sh        for people: not run
+"""
+
+import ast
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+
+import tacit
+from tacit.costs import Family
+from tacit.solving.cost_files import FAMILIES, CostsSection
+from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection, StopSection
+from tacit.solving.record import Phase1, Phase2, RunRecord
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").iterdir())
+LANGUAGES = {"python", "console", "toml", "text", "sh", "json", "diff"}
+TACIT = Path(sys.executable).parent / "tacit"
+
+each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(path):
+    """Return the fenced blocks of a Markdown file, in order; indented fences belong to lists."""
+    found, fence, start, held = [], None, 0, []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        opening = re.match(r"\s*(```+)(.*)", line)
+        if fence is None and opening:
+            fence, start, held = opening.groups(), number, []
+        elif fence is not None and line.strip() == fence[0]:
+            found.append(Block(language=fence[1].strip(), text="\n".join(held) + "\n", line=start))
+            fence = None
+        elif fence is not None:
+            held.append(line)
+    assert fence is None, f"{path.name}: the block of line {start} is never closed"
+    return found
+
+
+def prose(path):
+    """Return a Markdown file without its fenced blocks."""
+    return re.sub(r"^\s*```.*?^\s*```\s*$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def run_command(line, folder):
+    """Run one `$ tacit …` line, check its exit code, and return what it printed."""
+    command, _, comment = line.removeprefix("$ ").partition("#")
+    expected = re.search(r"exit code (\d+)", comment)
+    arguments = shlex.split(command)[1:]
+    plain = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [TACIT, *arguments], cwd=folder, env=plain, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert done.returncode == int(expected[1] if expected else 0), f"{line}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def looks_like(expected, printed):
+    """Tell whether *printed* is *expected*, where … stands for anything; spaces at line ends do not count."""
+    tidy = ["\n".join(line.rstrip() for line in text.strip().splitlines()) for text in (expected, printed)]
+    pattern = ".*".join(re.escape(part) for part in tidy[0].split("…"))
+    return re.fullmatch(pattern, tidy[1], flags=re.DOTALL) is not None
+
+
+@each_document
+def test_every_block_runs_and_prints_what_it_says(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    module = types.ModuleType(f"document_{path.stem.replace('-', '_').lower()}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
+    printed = None
+    for block in blocks(path):
+        where = f"{path.name}, line {block.line}"
+        if block.language == "python":
+            source = "\n" * block.line + block.text  # so that a traceback names the document's line
+            exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+            printed = capsys.readouterr().out
+        elif block.language == "console":
+            lines = [line for line in block.text.splitlines() if line.startswith("$ ")]
+            assert lines, f"{where}: a console block without a command"
+            assert all(line.startswith("$ tacit ") for line in lines), f"{where}: only tacit's commands are run"
+            printed = "".join(run_command(line, tmp_path) for line in lines)
+        elif block.language == "toml":
+            named = re.match(r"# (\S+\.toml)\n", block.text)
+            if named:
+                (tmp_path / named[1]).write_text(block.text, encoding="utf-8")
+        elif block.language == "text" and printed is not None:
+            assert looks_like(block.text, printed), f"{where}: printed instead\n{printed}"
+            printed = None
+        else:
+            printed = None
+
+
+@each_document
+def test_every_block_names_a_known_language(path):
+    for block in blocks(path):
+        assert block.language in LANGUAGES, f"{path.name}, line {block.line}: {block.language!r}"
+
+
+@each_document
+def test_every_relative_link_exists(path):
+    targets = re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", prose(path))
+    targets += re.findall(r'(?:src|srcset|href)="([^"]+)"', prose(path))
+    for target in targets:
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name) if name else path
+        assert file.exists(), f"{path.name} links to {target}, which is not there"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{path.name} links to {target}, and there is no such heading"
+
+
+def anchors(path):
+    """Return the anchors that headings get: lower case, spaces to hyphens, punctuation dropped."""
+    headings = re.findall(r"^#+ (.+)$", prose(path), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@each_document
+def test_nothing_about_machines_or_workshops_is_printed(path):
+    """No machine's folders, no package registry, nothing about how the work is organised."""
+    folders = ("work", "home", "tmp", "root", "usr", "var", "opt", "Users")
+    forbidden = [rf"(?<![\w.~<])/{folder}\b" for folder in folders]
+    notes = ("DES" + "IGN", "STY" + "LE", "PE" + "ERS", "PROTO" + "COL", "the" + "ory")
+    forbidden += [rf"\b{note}\.md\b" for note in notes]
+    forbidden += [r"\bsha" + r"red/", r"\bpy" + r"pi\b", r"\b[A-Z]:\\"]
+    forbidden += [r"(?<![\w&])#\d+\b", r"\bissue \d+", r"§"]
+    text = path.read_text(encoding="utf-8")
+    for pattern in forbidden:
+        found = re.search(pattern, text, flags=re.IGNORECASE)
+        assert found is None, f"{path.name} says {text[max(found.start() - 30, 0) : found.end() + 30]!r}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_runs(path, tmp_path):
+    if path.suffix == ".toml":
+        command = [TACIT, "solve", path]
+    else:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), f"{path.name} does not say what it is for"
+        command = [sys.executable, "-W", "error", path]
+    plain = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=plain, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert not list(tmp_path.iterdir()), "an example leaves files behind"
+
+
+def test_the_readme_starts_with_two_commands():
+    first = blocks(ROOT / "README.md")[0]
+    commands = [line.split("#")[0].strip() for line in first.text.splitlines() if line.strip()]
+    assert commands == ["make demo", "make test"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for command in commands:
+        assert re.search(rf"^{command.removeprefix('make ')}:", makefile, flags=re.MULTILINE)
+
+
+def test_the_readme_says_what_each_family_hides():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    families = [getattr(tacit, name) for name in tacit.__all__]
+    families = [kind for kind in families if isinstance(kind, type) and issubclass(kind, Family)]
+    assert len(families) >= 7
+    hides = {kind.__name__: kind.hides for kind in families if hasattr(kind, "hides")}
+    hides["AbsoluteValue"] = tacit.AbsoluteValue([0.0]).hides
+    for name, sentence in hides.items():
+        assert f"`{name}`" in readme
+        for part in sentence.split("; "):
+            assert part in readme, f"README.md does not say what {name} hides: {part}"
+
+
+def test_the_paper_page_names_only_tests_that_exist():
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    cited = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
+    assert len(cited) >= 20
+    for file, name in cited:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        assert name in functions, f"docs/paper.md cites {file}::{name}, which does not exist"
+    modules = re.findall(r"`(tacit(?:\.\w+)+)`", page)
+    assert modules
+    for dotted in modules:
+        assert resolves(dotted), f"docs/paper.md names {dotted}, which does not exist"
+
+
+def resolves(dotted):
+    """Tell whether a dotted name leads to a module or to something in one."""
+    try:
+        pkgutil.resolve_name(dotted)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def test_the_reference_is_what_the_code_says(tmp_path):
+    """Public names, commands, algorithms and errors are generated: `python docs/generate.py` repairs them."""
+    page = ROOT / "docs" / "reference.md"
+    again = tmp_path / "reference.md"
+    again.write_bytes(page.read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / "docs" / "generate.py", again],
+        capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "run python docs/generate.py"
+
+
+@pytest.mark.parametrize(
+    "section", [FileContents, GraphSection, CostsSection, PrivacySection, StopSection, RunRecord, Phase1, Phase2]
+)
+def test_the_reference_names_every_field(section):
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for field in msgspec.structs.fields(section):
+        named = f"`{field.name}`" in page or f"`[{field.name}]`" in page
+        assert named, f"docs/reference.md does not name the field {field.name} of {section.__name__}"
+
+
+def test_the_reference_names_every_family_of_problem_files():
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for name in FAMILIES:
+        assert f"`{name}`" in page, f"docs/reference.md does not name the family {name}"
+
+
+def test_the_layers_are_those_that_the_checks_enforce():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    present = "\n".join(layer for layer in layers if not layer.startswith("("))
+    said = [block.text.strip() for block in blocks(ROOT / "CONTRIBUTING.md") if block.language == "text"]
+    assert present in said, f"CONTRIBUTING.md should show these layers:\n{present}"
+
+
+def test_the_pictures_are_what_the_script_draws(tmp_path):
+    """The exact one is drawn alike everywhere; the other has the same labels, and lines to half a pixel or so."""
+    pictures = ROOT / "docs" / "pictures"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", pictures / "draw.py", tmp_path],
+        capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in pictures.glob("*.svg"))
+    assert (tmp_path / "phases.svg").read_text() == (pictures / "phases.svg").read_text()
+    drawn, kept = (ElementTree.parse(folder / "convergence.svg") for folder in (tmp_path, pictures))  # noqa: S314
+    words = [
+        ["".join(node.itertext()) for node in tree.iter() if node.tag.endswith("text")] for tree in (drawn, kept)
+    ]
+    assert words[0] == words[1]
+    lines = [
+        [node.get("points") for node in tree.iter() if node.tag.endswith("polyline")] for tree in (drawn, kept)
+    ]
+    for one, other in zip(*lines, strict=True):
+        heights = [[float(pair.split(",")[1]) for pair in line.split()][:60] for line in (one, other)]
+        assert heights[0] == pytest.approx(heights[1], abs=0.5)
