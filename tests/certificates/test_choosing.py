@@ -5,7 +5,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
@@ -16,6 +16,7 @@ from tacit.network import Network, small_vertex_cut
 GRAPH = nx.random_regular_graph(6, 24, seed=3)
 
 
+@settings(max_examples=25)
 @given(epsilon=st.floats(1e-8, 10.0), t=st.integers(0, 2))
 def test_calibrate_then_certify_returns_epsilon(epsilon, t):
     sigma = tacit.calibrate(GRAPH, any=t, epsilon=epsilon, resolution=1.0, bound=1.0 + 1e3 * epsilon**-0.5)

@@ -107,7 +107,9 @@ def test_uncertainty_is_the_posterior_deviation():
     for agent, deviation in law.deviations().items():
         degree = sum(neighbour != 0 for neighbour in GRAPH[agent])
         assert deviation == law.deviation(agent) == pytest.approx(3.0 * math.sqrt(2 * degree))
-    assert law.posterior_deviation(5, prior=1e-3) == pytest.approx(1e-3 * math.sqrt(10 / 11), rel=1e-3)  # the sum is known
+    assert law.posterior_deviation(5, prior=1e-3) == pytest.approx(
+        1e-3 * math.sqrt(10 / 11), rel=1e-3
+    )  # the sum is known
     wide = law.posterior_deviation(5, prior=1e6)
     assert wide <= law.deviation(5) + 1e-6
     eigenvalues, vectors = np.linalg.eigh(law.laplacian)
@@ -159,7 +161,7 @@ def test_a_basis_has_a_sigma_per_function():
 
 def test_scaled_links():
     """A σ of its own per link: ε = 1/(4 μ₂(L_w)); all links scaled alike is another σ."""
-    doubled = {link: 2.0 for link in GRAPH.edges()}
+    doubled = dict.fromkeys(GRAPH.edges(), 2.0)
     assert tacit.certify(GRAPH, {1}, sigma=1.0, link_sigmas=doubled).epsilon == pytest.approx(
         tacit.certify(GRAPH, {1}, sigma=2.0).epsilon, rel=1e-12
     )

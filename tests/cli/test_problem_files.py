@@ -170,6 +170,8 @@ BAD = {
     ),
     "broken npz": (GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["b.npz", "b.npz", "b.npz"]\n' + PRIVACY, "not a readable .npz"),
     "negative penalty": (GRAPH + POINTS.replace('"distance"', '"distance"\nl1 = -1.0') + PRIVACY, "l1 = -1.0"),
+    "meaningless penalty": (GRAPH + POINTS.replace('"distance"', '"distance"\nl2 = 1.0') + PRIVACY, "l2 means nothing to a distance"),
+    "settings of opapc": (GRAPH + POINTS + PRIVACY + '[algorithm]\nname = "opapc"\nsmoothness = 1.0\n', "opapc tunes itself"),
     "zero sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "0.0"), "sigma = 0.0 must be a positive number"),
     "negative sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "-3.0"), "sigma = -3.0 must be a positive number"),
     "no sigma": (GRAPH + POINTS + PRIVACY.replace("sigma = 100.0", ""), "needs sigma"),

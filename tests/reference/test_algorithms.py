@@ -300,3 +300,12 @@ def test_exchanges_are_counted_as_they_happen():
     record = tacit.solve(problem, algorithm="opapc").record
     assert record.phase2.exchanges == record.phase2.settings["gossip"][0] * record.phase2.rounds
     assert record.phase2.bytes == record.phase2.exchanges * 2 * 16 * 2 * 8
+
+
+def test_a_lattice_too_coarse_for_the_answer_is_said():
+    """σ = 10¹² leaves steps of about 10⁻²: the run converges, and warns how far off it may be."""
+    problem = least_squares(n=6, m=2)
+    with pytest.warns(InexactWarning, match="coefficients rounded"):
+        answer = tacit.solve(problem, privacy=masked(1e12))
+    assert np.abs(answer.x - optimum(problem)).max() < 1.0
+    assert any("rounded" in caution for caution in answer.record.warnings)

@@ -53,6 +53,15 @@ def test_a_callable_conforms():
     )
 
 
+def test_a_callables_value_tells_nothing_about_the_mask():
+    """At the public point x₀ the effective value is α̃ᵀx₀, which is conceded, and not aᵀx₀, which is not."""
+    x0 = np.array([1.0, -2.0])
+    cost = tacit.CallableCost(2, value=lambda x: float(x @ x), grad=lambda x: 2 * x, x0=x0, smoothness=2.0)
+    masked = np.array([0.3, 0.7])
+    assert float(cost.with_affine(masked).value(x0)) == pytest.approx(masked @ x0)
+    check_cost(cost, second_order=False)
+
+
 def test_a_callable_needs_no_hessian():
     P = np.diag([1.0, 3.0])
     cost = tacit.CallableCost(2, grad=lambda x: P @ x - 1, smoothness=3.0, strong_convexity=1.0)

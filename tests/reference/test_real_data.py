@@ -1,5 +1,7 @@
 """Real data split over twenty agents equal scikit-learn on the pooled data."""
 
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ def split(X, y):
     """Return unequal parts: the first agent has three records, the last many."""
     cuts = np.linspace(np.sqrt(3), np.sqrt(len(X)), AGENTS) ** 2
     edges = [0, *np.unique(cuts.astype(int))]
-    return [(X[a:b], y[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(edges)]
 
 
 @pytest.mark.parametrize("sigma", [None, 1e3])

@@ -165,6 +165,8 @@ class Ledger:
         return Entry(number, now, release, review.epsilon)
 
     def _review(self, entries: tuple[Entry, ...], new: Release) -> Review:
+        if self.owner is not None and self.owner not in new.participants:
+            raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
         past = [entry.release for entry in entries]
         reasons: list[str] = []
         if any(old.run == new.run for old in past) and not is_repeated(past, new):

@@ -38,9 +38,10 @@ def headline(certificate: Certificate, distance: float) -> str:
     """Return the one sentence that matters: a guess probability, or what is exposed."""
     who = f"An observer who controls {_observer(certificate)}"
     if certificate.exposed_agents:
+        alone = "it" if len(certificate.exposed_agents) == 1 else "them"
         return (
-            f"{who} learns the affine part of {listed(certificate.exposed_agents)} exactly, because no honest agent "
-            f"is linked to {'it' if len(certificate.exposed_agents) == 1 else 'them'}{_and_sums(certificate)}."
+            f"{who} learns the affine part of {listed(certificate.exposed_agents)} exactly, because no honest "
+            f"agent is linked to {alone}{_and_sums(certificate)}."
         )
     if certificate.exposed_sums:
         return f"{who} cuts the honest agents apart{_and_sums(certificate, lead=' and')}."
@@ -57,7 +58,7 @@ def headline(certificate: Certificate, distance: float) -> str:
     )
 
 
-def _and_sums(certificate: Certificate, lead: str = ";") -> str:
+def _and_sums(certificate: Certificate, lead: str = ", and") -> str:
     groups = [agents for agents in certificate.exposed_sums if len(agents) > 1]
     if not groups:
         return ""

@@ -28,7 +28,7 @@ from tacit.typing import Array
 
 _DENSE = 3000  # agents up to which the graph is decomposed whole
 _INVERTIBLE = 12_000  # agents up to which one dense factorisation is affordable
-_ENUMERATED = 400  # coalitions that are tried one by one without any cleverness
+_ENUMERATED = 60  # coalitions that are tried one by one without any cleverness
 _LEAVES = 8192  # coalitions tested at a time
 _PROOF = 1e-7  # relative slack of a proof
 

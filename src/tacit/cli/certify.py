@@ -90,8 +90,8 @@ def _exposed(console: Console, certificate: Certificate, network: Network) -> No
             console.print(f"… and {len(certificate.components) - _SHOWN} more pieces; --json lists them.")
     if certificate.without_privacy:
         console.print(
-            f"{len(certificate.without_privacy)} agent(s) have at most {certificate.guards} neighbour(s), who together "
-            f"know all their masks: {listed(certificate.without_privacy)}.",
+            f"{len(certificate.without_privacy)} agent(s) have at most {certificate.guards} neighbour(s), who "
+            f"together know all their masks: {listed(certificate.without_privacy)}.",
             markup=False,
         )
     if certificate.guards and len(network) <= _SUGGESTED:

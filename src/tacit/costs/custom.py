@@ -61,10 +61,10 @@ class CallableCost(Family):
             )
 
     def curved_value(self, x: Array) -> Array:
-        """Return h(x) − h(x₀) − ∇h(x₀)ᵀx, shifted to 0 at the origin x₀ = 0."""
+        """Return h(x) − h(x₀) − ∇h(x₀)ᵀ(x − x₀): zero at x₀, so that no value tells the mask there."""
         if self._value is None:
             raise CostError("this cost was given without its value; pass value=.")
-        return np.asarray(self._value(x) - self._value(self.x0) - self.origin @ x)
+        return np.asarray(self._value(x) - self._value(self.x0) - self.origin @ (x - self.x0))
 
     def curved_grad(self, x: Array) -> Array:
         """Return ∇h(x) − ∇h(x₀)."""

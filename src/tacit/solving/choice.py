@@ -20,7 +20,7 @@ import numpy as np
 
 from tacit.algorithms import ADMM, ALGORITHMS, NIDS, OPAPC, AnyAlgorithm, GradientTracking, Landscape
 from tacit.algorithms.chebyshev import Gossip
-from tacit.errors import AlgorithmError
+from tacit.errors import AlgorithmError, CostError
 from tacit.network import WEIGHTS
 from tacit.solving.problem import Problem
 
@@ -63,10 +63,21 @@ def _automatic(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
         return ADMM, "the costs have no curvature, and proximal steps need none"
     if mu > 0 and L / mu > _WORTH_A_LOOK and not problem.stack.is_rough:
         accelerated = Gossip.of(landscape.spectrum).exchanges * float(np.sqrt(L / mu))
-        plain = max(L / landscape.mean_strong_convexity, 2.0 / (1.0 - landscape.spectrum.second))
+        plain = max(L / _expected_curvature(landscape, problem), 2.0 / (1.0 - landscape.spectrum.second))
         if 1.5 * accelerated < plain:
             return OPAPC, f"the condition number is {L / mu:.0f}, and its rounds grow only with the square root"
     return NIDS, "smooth convex costs" + (" with a rough term" if problem.stack.is_rough else "")
+
+
+def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
+    """Return μ_g where it is known, else between its lower bound and what the Hessians at x₀ have: a guess."""
+    least = landscape.mean_strong_convexity
+    start = np.tile(problem.x0, (len(problem.costs), 1))
+    try:
+        there = float(np.linalg.eigvalsh(problem.stack.hess(start).mean(axis=0))[0])
+    except CostError:  # a cost may come without its Hessian
+        return least
+    return float(np.sqrt(least * max(there, least)))
 
 
 def _fitting(algorithm: AnyAlgorithm, problem: Problem) -> AnyAlgorithm:

@@ -69,6 +69,11 @@ def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> di
         if not getattr(section, name) >= 0:
             raise CostError(f"[costs] {name} = {getattr(section, name)} must be zero or positive.")
     maker = _FAMILIES[section.family]
+    unused = [
+        name for name in ("l2", "intercept", "target") if getattr(section, name) and maker.needs != ("A", "y")
+    ]
+    if unused:
+        raise CostError(f"[costs] {unused[0]} means nothing to a {section.family} cost; remove it.")
     data = _inline(section, agents) if section.files is None else _from_files(section, maker, agents, folder)
     return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 

@@ -1,6 +1,6 @@
 """The problem: a network, and one private cost per agent.
 
-minimise Σ_i h_i(x)  over x in Rᵐ                      eq. (1)
+minimise Σ_i h_i(x)  over x in Rᵐ                      eq. (2)
 """
 
 from __future__ import annotations

@@ -194,6 +194,10 @@ def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None]
     if name not in ALGORITHMS:
         raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
     known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float)}
+    if len(known) < len(fields(ALGORITHMS[name])):
+        raise AlgorithmError(
+            f"[algorithm] {name} tunes itself from the costs and the network; remove {', '.join(settings)}."
+        )
     strange = sorted(set(settings) - known)
     if strange:
         raise AlgorithmError(

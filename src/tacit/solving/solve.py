@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
+from tacit.lattice import Lattice
 from tacit.masks import AffineMasks
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving.answer import Answer
@@ -19,13 +20,15 @@ from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.record import Phase1, Phase2, RunRecord
 
+_NOTICED = 1e-5  # an error of the answer that is worth a warning
+
 
 class NotPrivateWarning(UserWarning):
     """The run hides less than its reader may think."""
 
 
 class InexactWarning(UserWarning):
-    """The algorithm does not end at the optimum."""
+    """The algorithm, or the masks' lattice, does not end at the optimum."""
 
 
 def solve(
@@ -79,6 +82,15 @@ def _cautions(problem: Problem, privacy: AffineMasks | None, choice: Choice) -> 
     if not choice.algorithm.exact:
         tail = f", a bias that grows with sigma = {privacy.sigma:g}" if privacy else ""
         found.append((InexactWarning, f"{name} is inexact: it ends near the optimum, not at it{tail}."))
+    off = _lattice_error(problem, privacy)
+    if privacy is not None and off > _NOTICED:
+        found.append(
+            (
+                InexactWarning,
+                f"sigma = {privacy.sigma:g} leaves coefficients rounded to {_lattice(problem, privacy).step:.1e}: "
+                f"the answer may be off by {off:.1e}; use a smaller sigma, or a smaller public bound.",
+            )
+        )
     if privacy is not None and privacy.seed is not None:
         found.append(
             (NotPrivateWarning, "NOT PRIVATE: the masks come from a seed, and whoever knows it knows them.")
@@ -93,14 +105,29 @@ def _cautions(problem: Problem, privacy: AffineMasks | None, choice: Choice) -> 
     return found
 
 
+def _lattice(problem: Problem, privacy: AffineMasks) -> Lattice:
+    return privacy.lattice(agents=len(problem.network), links=len(problem.network.links))
+
+
+def _lattice_error(problem: Problem, privacy: AffineMasks | None) -> float:
+    """Return how far the rounding of the coefficients can move the answer, at the curvature that is known."""
+    if privacy is None:
+        return 0.0
+    return _lattice(problem, privacy).step / 2.0 / max(_known_curvature(problem), 1e-2)
+
+
+def _known_curvature(problem: Problem) -> float:
+    """Return a lower bound of the average cost's curvature."""
+    below, _ = problem.stack.total_curvature()
+    return float(np.linalg.eigvalsh(below)[0]) / len(problem.network)
+
+
 def _rounding_floor(problem: Problem, privacy: AffineMasks | None) -> float:
     """Return how near float64 lets agents come: some ulps of the largest masked gradient over the curvature."""
     if privacy is None:
         return 0.0
-    below, _ = problem.stack.total_curvature()
-    curvature = float(np.linalg.eigvalsh(below)[0]) / len(problem.network)
     largest = 8.0 * privacy.sigma * float(np.sqrt(2.0 * problem.network.degrees.max()))
-    return 16.0 * float(np.finfo(float).eps) * largest / max(curvature, 1e-2)
+    return 16.0 * float(np.finfo(float).eps) * largest / max(_known_curvature(problem), 1e-2)
 
 
 def _record(
@@ -150,7 +177,7 @@ def _record(
 def _phase1(problem: Problem, privacy: AffineMasks | None) -> Phase1 | None:
     if privacy is None:
         return None
-    lattice = privacy.lattice(agents=len(problem.network), links=len(problem.network.links))
+    lattice = _lattice(problem, privacy)
     return Phase1(
         mechanism="AffineMasks",
         sigma=privacy.sigma,
