@@ -8,8 +8,9 @@
     │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
     │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
     │   ├── FileError         a file is missing, unreadable or does not say what it must
-    │   └── LedgerError       a ledger is damaged, or was asked to forget
-    ├── VacuousError          a guarantee was asked for that cannot mean anything
+    │   ├── LedgerError       a ledger is damaged, or was asked to forget
+    │   └── VacuousError      a guarantee was asked for that cannot mean anything
+    ├── NotPrivateError       no σ protects somebody on this graph
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
 A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
@@ -53,8 +54,12 @@ class LedgerError(InputError):
     """A ledger is damaged, or was asked to forget."""
 
 
-class VacuousError(TacitError):
+class VacuousError(InputError):
     """A guarantee was asked for that cannot mean anything."""
+
+
+class NotPrivateError(TacitError):
+    """No σ protects somebody on this graph."""
 
 
 class RefusedError(TacitError):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import InputError, MaskError, VacuousError
+from tacit.errors import InputError, MaskError, NotPrivateError, VacuousError
 from tacit.lattice import Lattice
 from tacit.network import Network, small_vertex_cut
 
@@ -47,15 +47,15 @@ def test_a_sigma_the_lattice_cannot_carry_is_refused_with_the_largest_it_can():
 def test_degrees_must_exceed_t():
     pendant = GRAPH.copy()
     pendant.add_edge(0, "leaf")
-    with pytest.raises(VacuousError, match="no σ protects leaf"):
+    with pytest.raises(NotPrivateError, match="no σ protects leaf"):
         tacit.calibrate(pendant, any=1, epsilon=0.1)
 
 
 def test_a_cut_cannot_be_calibrated_away():
     barbell = nx.barbell_graph(5, 0)
-    with pytest.raises(VacuousError, match="cut the honest agents apart"):
+    with pytest.raises(NotPrivateError, match="cut the honest agents apart"):
         tacit.calibrate(barbell, any=1, epsilon=0.1)
-    with pytest.raises(VacuousError, match="learn sums exactly"):
+    with pytest.raises(NotPrivateError, match="learn sums exactly"):
         tacit.calibrate(nx.path_graph(5), {2}, epsilon=0.1)
 
 

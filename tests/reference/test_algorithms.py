@@ -211,12 +211,9 @@ def test_chebyshev_on_a_complete_graph_is_one_exchange():
 def test_opapc_needs_far_fewer_gradients_on_a_badly_conditioned_problem():
     """κ = 2000: rounds grow with √κ, not κ."""
     rng = np.random.default_rng(1)
-    costs = []
     turn = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    for _ in range(20):
-        costs.append(
-            tacit.Quadratic(turn @ np.diag([1.0, 10.0, 200.0, 2000.0]) @ turn.T, 100 * rng.standard_normal(4))
-        )
+    P = turn @ np.diag([1.0, 10.0, 200.0, 2000.0]) @ turn.T
+    costs = [tacit.Quadratic(P, 100 * rng.standard_normal(4)) for _ in range(20)]
     problem = tacit.Problem(nx.random_regular_graph(4, 20, seed=1), costs)
     rounds = {}
     for name in ("opapc", "extra", "nids"):

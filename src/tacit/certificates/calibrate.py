@@ -19,7 +19,7 @@ import networkx as nx
 
 from tacit.certificates.certificate import Certificate, certify
 from tacit.certificates.tradeoff import TradeOff
-from tacit.errors import InputError, MaskError, VacuousError
+from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound
 from tacit.network import Network
 from tacit.network.topology import listed
@@ -116,17 +116,17 @@ def target(*, epsilon: float | None, delta: float | None, guess: float | None, h
 
 def _refuse_exposed(unit: Certificate) -> None:
     if unit.without_privacy:
-        raise VacuousError(
+        raise NotPrivateError(
             f"no σ protects {listed(unit.without_privacy)}: {unit.guards} corrupted neighbours know all masks of "
             f"an agent with {unit.guards} links or fewer; add links (`tacit augment`), or guard against fewer."
         )
     if unit.exposed_sums:
-        raise VacuousError(
+        raise NotPrivateError(
             f"no σ helps: {listed(unit.coalition or ())} cut the honest agents apart and learn sums exactly; "
             "add links (`tacit augment`), or guard against fewer agents."
         )
     if not math.isfinite(unit.epsilon):
-        raise VacuousError("the quick bound is zero for this graph and coalition size; search without quick=.")
+        raise NotPrivateError("the quick bound is zero for this graph and coalition size; search without quick=.")
 
 
 def _refuse_unrepresentable(network: Network, sigma: float, *, bound: float | None, resolution: float) -> None:

@@ -1,0 +1,173 @@
+"""certify, calibrate, design, augment and ledger as a user types them."""
+
+import json
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import tacit
+from tacit.cli import main
+from tacit.network import read_graph
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    nx.write_graphml(nx.petersen_graph(), "graph.graphml")
+    grid = nx.Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("d", "e")])
+    nx.write_gml(grid, "grid.gml")
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["tacit", *words])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_certify_one_coalition(run):
+    code, out, _ = run("certify", "graph.graphml", "--sigma", "10", "--coalition", "3,7")
+    assert code == 0
+    assert out.startswith("An observer who controls agents 3, 7 and must decide")
+    code, out, _ = run("certify", "graph.graphml", "--sigma", "10", "--coalition", "3,7", "--json")
+    certificate = json.loads(out)
+    expected = tacit.certify(nx.petersen_graph(), {3, 7}, sigma=10.0)
+    assert certificate["epsilon"] == pytest.approx(expected.epsilon)
+    assert certificate["guess"] == pytest.approx(expected.guess(1.0))
+    assert certificate["private"] is True
+
+
+def test_certify_every_coalition(run):
+    code, out, _ = run("certify", "graph.graphml", "--sigma", "10", "--any", "2")
+    assert code == 0
+    assert "m_t, exact" in out
+    assert "worst coalition" in out
+    code, out, _ = run("certify", "graph.graphml", "--sigma", "10", "--any", "3", "--quick", "--json")
+    assert json.loads(out)["method"] == "exact", "a cut needs no search"
+    nx.write_gml(nx.random_regular_graph(6, 40, seed=1), "larger.gml")
+    code, out, _ = run("certify", "larger.gml", "--sigma", "10", "--any", "2", "--quick", "--json")
+    assert json.loads(out)["method"] == "bound"
+    code, out, _ = run("certify", "graph.graphml", "--sigma", "10", "--any", "2", "--deadline", "5", "--json")
+    assert json.loads(out)["method"] == "exact"
+
+
+def test_certify_names_who_is_exposed_and_what_would_help(run):
+    code, out, _ = run("certify", "grid.gml", "--sigma", "10", "--any", "1")
+    assert code == 1
+    assert "learns the affine part of e exactly" in out
+    assert "1 agent(s) have at most 1 neighbour(s)" in out
+    assert "1 link(s) would protect them" in out
+
+
+def test_calibrate(run):
+    code, out, _ = run("calibrate", "graph.graphml", "--any", "2", "--epsilon", "0.01")
+    assert code == 0
+    sigma = float(out.split("\n")[0].removeprefix("sigma = "))
+    assert tacit.certify(nx.petersen_graph(), any=2, sigma=sigma).epsilon == pytest.approx(0.01, rel=1e-9)
+    code, out, _ = run("calibrate", "graph.graphml", "--any", "1", "--hide", "5.0", "--guess", "0.55", "--json")
+    assert json.loads(out)["guess"] == pytest.approx(0.55, abs=1e-9)
+    code, _, err = run("calibrate", "grid.gml", "--any", "1", "--epsilon", "0.1")
+    assert code == 1
+    assert "no σ protects e" in err
+
+
+def test_design_writes_a_graph_and_never_over_one(run):
+    words = (
+        "design",
+        "--agents",
+        "16",
+        "--any",
+        "2",
+        "--epsilon",
+        "0.01",
+        "--links",
+        "6",
+        "--seed",
+        "1",
+        "--draws",
+        "4",
+    )
+    code, out, _ = run(*words, "--out", "new.graphml")
+    assert code == 0
+    assert out.startswith("graph = new.graphml\nsigma = ")
+    sigma = float(out.split("\n")[1].removeprefix("sigma = "))
+    assert tacit.certify(read_graph(Path("new.graphml")), any=2, sigma=sigma).epsilon == pytest.approx(
+        0.01, rel=1e-9
+    )
+    before = Path("new.graphml").read_bytes()
+    code, _, err = run(*words, "--out", "new.graphml")
+    assert code == 2
+    assert "already there" in err
+    assert Path("new.graphml").read_bytes() == before
+    code, out, _ = run(*words, "--out", "new.gml", "--json")
+    assert json.loads(out)["graph"] == "new.gml"
+
+
+def test_augment(run):
+    code, out, _ = run("augment", "grid.gml", "--any", "1", "--out", "safe.edges")
+    assert code == 0
+    assert out.startswith("1 link(s) suffice, and no fewer suffice:")
+    assert nx.node_connectivity(read_graph(Path("safe.edges"))) == 2
+    code, out, _ = run("augment", "graph.graphml", "--any", "2")
+    assert "No link is needed" in out
+    code, out, _ = run("augment", "grid.gml", "--any", "2", "--mu", "1.0", "--json")
+    found = json.loads(out)
+    assert found["mu"] >= 1.0
+    assert found["count"] == len(found["links"])
+
+
+def test_ledger(run):
+    add = ("ledger", "add")
+    code, out, _ = run(*add, "r1", "graph.graphml", "--sigma", "10", "--budget", "0.01", "--any", "2", "--me", "4")
+    assert (code, out[:20]) == (0, "Recorded as number 1")
+    code, out, _ = run("ledger", "check", "r2", "graph.graphml", "--sigma", "10")
+    assert code == 0
+    assert out.startswith("Accepted")
+    code, out, _ = run("ledger", "check", "r2", "graph.graphml", "--sigma", "1", "--json")
+    assert code == 1
+    assert not json.loads(out)["accepted"]
+    code, _, err = run(*add, "r2", "graph.graphml", "--sigma", "1")
+    assert code == 1
+    assert "above the budget" in err
+    code, out, _ = run("ledger", "show")
+    assert "r1" in out
+    assert "of 0.01 against any 2" in out
+    code, out, _ = run("ledger", "show", "--json")
+    assert json.loads(out)["runs"][0]["run"] == "r1"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("certify", "nowhere.graphml", "--sigma", "1", "--any", "1"), 2, "cannot be read"),
+        (("certify", "graph.graphml", "--sigma", "1", "--coalition", "3,99"), 2, "no agent is called 99"),
+        (("certify", "graph.graphml", "--sigma", "0", "--any", "1"), 2, "sigma = 0.0 must be positive"),
+        (("certify", "graph.graphml", "--sigma", "1", "--any", "9"), 2, "0 ≤ any ≤ 8"),
+        (("certify", "graph.graphml", "--sigma", "1", "--coalition", "0,1,2,3,4,5,6,7,8,9"), 2, "0 honest agent"),
+        (("certify", "graph.graphml", "--sigma", "1"), 2, "name either"),
+        (("calibrate", "graph.graphml", "--any", "1"), 2, "one target"),
+        (("calibrate", "graph.graphml", "--any", "1", "--epsilon", "1e-40"), 2, "largest σ"),
+        (("design", "--agents", "4", "--any", "3", "--epsilon", "1", "--out", "n.gml"), 2, "0 ≤ any ≤ 2"),
+        (("design", "--agents", "8", "--any", "1", "--epsilon", "1", "--out", "g.txt"), 2, "written as"),
+        (("augment", "graph.graphml", "--any", "9"), 2, "1 ≤ any ≤ 8"),
+        (("ledger", "show"), 2, "there is no ledger"),
+        (("ledger", "add", "r", "graph.graphml", "--sigma", "1", "--budget", "-1"), 2, "budget = -1.0"),
+        (("ledger", "show", "--ledger", "graph.graphml"), 2, "damaged or no ledger"),
+    ],
+)
+def test_mistakes_get_one_sentence(run, words, code, message):
+    before = sorted(path.name for path in Path().iterdir())
+    found, out, err = run(*words)
+    assert found == code
+    assert out == ""
+    assert err.startswith("tacit: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in Path().iterdir()) == before
