@@ -21,7 +21,17 @@ from tacit.algorithms import (
     DiminishingDGD,
     GradientTracking,
 )
-from tacit.certificates import Certificate, Ledger, augment, calibrate, certify, design, leakage, worst_coalition
+from tacit.certificates import (
+    Certificate,
+    Ledger,
+    allocate,
+    augment,
+    calibrate,
+    certify,
+    design,
+    leakage,
+    worst_coalition,
+)
 from tacit.costs import (
     L1,
     AbsoluteValue,
@@ -68,6 +78,7 @@ __all__ = [
     "Quadratic",
     "RunRecord",
     "TacitError",
+    "allocate",
     "augment",
     "calibrate",
     "certify",

@@ -261,7 +261,7 @@ def test_the_layers_are_those_that_the_checks_enforce():
 
 
 def test_the_pictures_are_what_the_script_draws(tmp_path):
-    """The exact one is drawn alike everywhere; the other has the same labels, and lines to half a pixel or so."""
+    """The exact one is drawn alike everywhere; the others have the same labels, and lines to half a pixel or so."""
     pictures = ROOT / "docs" / "pictures"
     done = subprocess.run(
         [sys.executable, "-W", "error", pictures / "draw.py", tmp_path],
@@ -270,14 +270,11 @@ def test_the_pictures_are_what_the_script_draws(tmp_path):
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in pictures.glob("*.svg"))
     assert (tmp_path / "phases.svg").read_text() == (pictures / "phases.svg").read_text()
-    drawn, kept = (ElementTree.parse(folder / "convergence.svg") for folder in (tmp_path, pictures))  # noqa: S314
-    words = [
-        ["".join(node.itertext()) for node in tree.iter() if node.tag.endswith("text")] for tree in (drawn, kept)
-    ]
-    assert words[0] == words[1]
-    lines = [
-        [node.get("points") for node in tree.iter() if node.tag.endswith("polyline")] for tree in (drawn, kept)
-    ]
-    for one, other in zip(*lines, strict=True):
-        heights = [[float(pair.split(",")[1]) for pair in line.split()][:60] for line in (one, other)]
-        assert heights[0] == pytest.approx(heights[1], abs=0.5)
+    for name in ("convergence.svg", "guess.svg"):
+        drawn, kept = (list(ElementTree.parse(folder / name).iter()) for folder in (tmp_path, pictures))  # noqa: S314
+        words = [["".join(n.itertext()) for n in nodes if n.tag.endswith("text")] for nodes in (drawn, kept)]
+        assert words[0] == words[1]
+        lines = [[n.get("points") for n in nodes if n.tag.endswith("polyline")] for nodes in (drawn, kept)]
+        for one, other in zip(*lines, strict=True):
+            heights = [[float(pair.split(",")[1]) for pair in line.split()][:60] for line in (one, other)]
+            assert heights[0] == pytest.approx(heights[1], abs=0.5)

@@ -1,5 +1,6 @@
 """What is guaranteed against a coalition, and how to choose σ and the graph from it. Public parameters only."""
 
+from tacit.certificates.allocate import allocate
 from tacit.certificates.augment import Augmentation, augment
 from tacit.certificates.calibrate import calibrate, calibrated
 from tacit.certificates.certificate import Certificate, Component, certify, leakage, worst_coalition
@@ -22,6 +23,7 @@ __all__ = [
     "Release",
     "Review",
     "TradeOff",
+    "allocate",
     "augment",
     "calibrate",
     "calibrated",

@@ -13,49 +13,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import networkx as nx
 
-from tacit.certificates.certificate import Certificate, certify
+from tacit.certificates.certificate import Certificate, LinkSigmas, certify
 from tacit.certificates.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound
 from tacit.network import Network
 from tacit.network.topology import listed
 
+Arguments = ParamSpec("Arguments")
+
 _RESOLUTION = 1e-6  # of the distance to hide: how finely coefficients stay resolved unless asked otherwise
-
-
-def calibrate(
-    graph: nx.Graph[Any] | Network,
-    coalition: Iterable[Any] | None = None,
-    *,
-    any: int | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    guess: float | None = None,
-    hide: float = 1.0,
-    bound: float | None = None,
-    resolution: float | None = None,
-    quick: bool = False,
-    deadline: float | None = None,
-    on_progress: Callable[[float], None] | None = None,
-) -> float:
-    """Return the smallest σ that reaches the target against *coalition*, or every coalition of at most *any*.
-
-    The target is one of: *epsilon* (the paper's, D_KL ≤ ε·dist²); *guess*, how often an observer may be right
-    between two worlds that differ by *hide*; *epsilon* and *delta* together, for those two worlds. *bound* is the
-    public bound on coefficients, and *resolution* how coarsely the masks' lattice may round them.
-
-    >>> import networkx as nx
-    >>> calibrate(nx.complete_graph(3), any=1, epsilon=0.125)
-    1.0
-    """
-    return calibrated(
-        graph, coalition, any=any, epsilon=epsilon, delta=delta, guess=guess, hide=hide, bound=bound,
-        resolution=resolution, quick=quick, deadline=deadline, on_progress=on_progress,
-    ).sigma  # fmt: skip
 
 
 def calibrated(
@@ -63,6 +35,7 @@ def calibrated(
     coalition: Iterable[Any] | None = None,
     *,
     any: int | None = None,
+    link_sigmas: LinkSigmas | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
     guess: float | None = None,
@@ -73,14 +46,47 @@ def calibrated(
     deadline: float | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Certificate:
-    """Return the certificate at the σ that `calibrate` chooses."""
+    """Return the certificate at the smallest σ that reaches a target; `calibrate` returns that σ alone.
+
+    Against *coalition*, or every coalition of at most *any*. The target is one of: *epsilon* (the paper's,
+    D_KL ≤ ε·dist²); *guess*, how often an observer may be right between two worlds that differ by *hide*;
+    *epsilon* and *delta* together, for those two worlds. *bound* is the public bound on coefficients, and
+    *resolution* how coarsely the masks' lattice may round them. *link_sigmas* scales σ link by link, as
+    `allocate` returns it.
+
+    >>> import networkx as nx
+    >>> calibrate(nx.complete_graph(3), any=1, epsilon=0.125)
+    1.0
+    """
     wanted = target(epsilon=epsilon, delta=delta, guess=guess, hide=hide)
     network = Network(graph)
-    unit = certify(network, coalition, any=any, sigma=1.0, quick=quick, deadline=deadline, on_progress=on_progress)
+    unit = certify(
+        network,
+        coalition,
+        any=any,
+        sigma=1.0,
+        link_sigmas=link_sigmas,
+        quick=quick,
+        deadline=deadline,
+        on_progress=on_progress,
+    )
     _refuse_exposed(unit)
     sigma = math.sqrt(unit.epsilon / wanted)
-    _refuse_unrepresentable(network, sigma, bound=bound, resolution=resolution or _RESOLUTION * hide)
+    widest = sigma * max((link_sigmas or {}).values(), default=1.0)
+    _refuse_unrepresentable(network, widest, bound=bound, resolution=resolution or _RESOLUTION * hide)
     return rescaled(unit, sigma)
+
+
+def _sigma_alone(choose: Callable[Arguments, Certificate]) -> Callable[Arguments, float]:
+    @wraps(choose)
+    def sigma(*args: Arguments.args, **kwargs: Arguments.kwargs) -> float:
+        return choose(*args, **kwargs).sigma
+
+    return sigma
+
+
+calibrate = _sigma_alone(calibrated)
+"""The smallest σ that reaches a target."""
 
 
 def rescaled(certificate: Certificate, sigma: float) -> Certificate:

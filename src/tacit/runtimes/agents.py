@@ -49,9 +49,17 @@ class Wires:
 class Agent:
     """One agent: its cost, its peers, its state."""
 
-    def __init__(self, job: Job, peers: Neighbours, wires: Wires, cost: Cost, source: Keystream) -> None:
+    def __init__(
+        self,
+        job: Job,
+        peers: Neighbours,
+        wires: Wires,
+        cost: Cost,
+        source: Keystream,
+        scales: Array | None,
+    ) -> None:
         self._job, self._peers, self._wires = job, peers, wires
-        self._cost, self._source = cost, source
+        self._cost, self._source, self._scales = cost, source, scales
         self._state: Any = None
 
     def advance(self, rounds: int) -> tuple[Array, Array]:
@@ -73,7 +81,7 @@ class Agent:
         job = self._job
         if job.privacy is not None:
             lattice = job.privacy.lattice(agents=len(job.network), links=len(job.network.links))
-            self._cost = job.privacy.hide(self._cost, self._peers, self._source, lattice)
+            self._cost = job.privacy.hide(self._cost, self._peers, self._source, lattice, self._scales)
         self._state = job.algorithm.init(job.x0, self._cost)
 
 
@@ -107,10 +115,13 @@ def _assemble(job: Job) -> tuple[list[Agent], Neighbours]:
     queues: dict[tuple[int, int], SimpleQueue[Array]] = {}
     for i, j in job.network.links:
         queues[i, j], queues[j, i] = SimpleQueue(), SimpleQueue()
+    scales = None if job.privacy is None else job.privacy.row_scales(job.network)
+    starts = np.cumsum(job.network.degrees) - job.network.degrees
     agents = []
     for i in range(n):
         mine = job.network.neighbours(i)
         wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
         peers = Neighbours(wires, own_weight=float(W[i, i]), weights=W[i, mine])
-        agents.append(Agent(job, peers, wires, job.costs[i], Keystream(keys[i])))
+        mine_only = None if scales is None else scales[starts[i] : starts[i] + len(mine)]
+        agents.append(Agent(job, peers, wires, job.costs[i], Keystream(keys[i]), mine_only))
     return agents, agents[0]._peers

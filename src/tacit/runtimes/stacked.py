@@ -71,7 +71,8 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     if job.privacy is not None:
         keys = agent_keys(len(job.network), seed=job.privacy.seed)
         lattice = job.privacy.lattice(agents=len(job.network), links=len(job.network.links))
-        cost = job.privacy.hide(cost, peers, Keystreams(keys, job.network.degrees), lattice)
+        scales = job.privacy.row_scales(job.network)
+        cost = job.privacy.hide(cost, peers, Keystreams(keys, job.network.degrees), lattice, scales)
     watch = Watch(job.rule, floor=job.floor, exact=job.exact, on_progress=on_progress)
     x0 = np.tile(job.x0, (len(job.network), 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about

@@ -52,7 +52,10 @@ class Answer:
             raise VacuousError(
                 "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…)."
             )
-        return certify(self.network, coalition, any=any, sigma=self.record.phase1.sigma, quick=quick)
+        names, scales = self.network.agents, self.record.phase1.link_scales
+        link_sigmas = {(names[i], names[j]): scale for i, j, scale in scales} or None
+        sigma = self.record.phase1.sigma
+        return certify(self.network, coalition, any=any, sigma=sigma, link_sigmas=link_sigmas, quick=quick)
 
     def __repr__(self) -> str:
         record = self.record

@@ -20,6 +20,8 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     sigma: float
     bound: float
     lattice_step: float
+    link_scales: list[tuple[int, int, float]]
+    """Links, by the positions of their agents, whose σ is multiplied by a factor of their own."""
     hides: str
     splits_exactly: bool
 

@@ -50,6 +50,8 @@ def solve(
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+    if privacy is not None:
+        privacy.row_scales(problem.network)  # refuse scales of links that are not there
     choice = choose(problem, algorithm, weights=weights)
     cautions = _cautions(problem, privacy, choice)
     for kind, sentence in cautions:
@@ -183,6 +185,10 @@ def _phase1(problem: Problem, privacy: AffineMasks | None) -> Phase1 | None:
         sigma=privacy.sigma,
         bound=lattice.bound,
         lattice_step=lattice.step,
+        link_scales=[
+            (problem.network.index[a], problem.network.index[b], scale)
+            for (a, b), scale in privacy.scale_of.items()
+        ],
         hides=problem.stack.hides,
         splits_exactly=problem.stack.splits_exactly,
     )
