@@ -19,9 +19,10 @@ from tacit.masks import Keystream, agent_keys
 from tacit.network import mixing_weights
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.stopping import Progress, Watch
+from tacit.runtimes.stopping import Progress, Watch, drift
 from tacit.typing import Array, Cost
 
+Moved = tuple[Array, Array, float]
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
 
 
@@ -62,17 +63,17 @@ class Agent:
         self._cost, self._source, self._scales = cost, source, scales
         self._state: Any = None
 
-    def advance(self, rounds: int) -> tuple[Array, Array]:
-        """Run some rounds, phase 1 before the first; return x before the last round, and after it."""
+    def advance(self, rounds: int) -> Moved:
+        """Run some rounds, phase 1 before the first; return x before the last round and after it, and the drift."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 if self._state is None:
                     self._begin()
-                before = self._state.x
+                before = self._state
                 for _ in range(rounds):
-                    before = self._state.x
+                    before = self._state
                     self._state = self._job.algorithm.step(self._state, self._peers, self._cost)
-                return before, self._state.x
+                return before.x, self._state.x, drift(before, self._state)
         except BaseException:
             self._wires.close()
             raise
@@ -94,13 +95,13 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
         while verdict is None:
             rounds = watch.next_check(done) - done
             futures = [pool.submit(agent.advance, rounds) for agent in agents]
-            before, x = (np.stack(rows) for rows in zip(*_results(futures), strict=True))
+            before, x, moved = (np.stack(rows) for rows in zip(*_results(futures), strict=True))
             done += rounds
-            verdict = watch.look(done, before, x)
+            verdict = watch.look(done, before, x, float(moved.max()))
     return Run(x=x, rounds=done, exchanges=counter.exchanges, verdict=verdict, history=tuple(watch.history))
 
 
-def _results(futures: list[Future[tuple[Array, Array]]]) -> list[tuple[Array, Array]]:
+def _results(futures: list[Future[Moved]]) -> list[Moved]:
     """Wait for all agents; raise the first agent's own error rather than a neighbour's echo of it."""
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.job import Job, Run
-from tacit.runtimes.stopping import Progress, Watch
+from tacit.runtimes.stopping import Progress, Watch, drift
 from tacit.typing import Array
 
 _DENSE = 64  # up to here a dense product is faster than a sparse one
@@ -80,8 +80,8 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
         done, verdict = 0, None
         while verdict is None:
             for _ in range(watch.next_check(done) - done):
-                before = state.x
+                before = state
                 state = job.algorithm.step(state, peers, cost)
                 done += 1
-            verdict = watch.look(done, before, state.x)
+            verdict = watch.look(done, before.x, state.x, drift(before, state))
     return Run(x=state.x, rounds=done, exchanges=peers.exchanges, verdict=verdict, history=tuple(watch.history))

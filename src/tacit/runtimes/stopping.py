@@ -78,6 +78,16 @@ class StoppingRule:
             raise InputError(f"max_rounds = {self.max_rounds} must be at least 1.")
 
 
+def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> float:
+    """Return the largest relative change in one agent's or all agents' state beyond x; counters do not count."""
+    moved = [
+        float(np.abs(new - old).max()) / (1.0 + float(np.abs(new).max()))
+        for old, new in zip(before[1:], after[1:], strict=True)
+        if np.ndim(new)
+    ]
+    return max(moved, default=0.0)
+
+
 class Watch:
     """Looks at a run from outside, and says when it is over. *floor* is the rounding floor to expect."""
 
@@ -95,13 +105,19 @@ class Watch:
         self._early_size = 0.0
         self._best, self._best_round = np.inf, 0
         self._passes = 0
+        self._drifting = False
 
     def next_check(self, done: int) -> int:
         """Return the round of the next look after *done* rounds."""
         return min(done + max(_EVERY, done // _RARER), self.rule.max_rounds)
 
-    def look(self, done: int, before: Array, x: Array) -> Verdict | None:
-        """Judge all agents' x after round *done*, and the round before it; None means go on."""
+    def look(self, done: int, before: Array, x: Array, drift: float) -> Verdict | None:
+        """Judge all agents' x after round *done*, and the round before it; None means go on.
+
+        *drift* is what the round changed in the rest of the agents' states: while dual variables still move, a run
+        whose x stands still (in the corner of a box, say) is on its way.
+        """
+        self._drifting = drift > self.rule.tolerance
         size = float(np.abs(x).max())
         if done <= 5 * _EVERY:
             self._early_size = max(self._early_size, size)
@@ -153,7 +169,7 @@ class Watch:
                 f"All agents agree to {check.disagreement:.1e} after {check.round} rounds: the rounding floor "
                 f"of masks this large, which is above the tolerance of {self.rule.tolerance:.0e}.",
             )
-        if waited >= max(_PATIENCE, check.round / 2):
+        if waited >= max(_PATIENCE, check.round / 2) and not (self._drifting and self.exact):
             return Verdict(Status.STALLED, self._stalled(check))
         if check.round >= self.rule.max_rounds:
             return Verdict(
