@@ -5,22 +5,21 @@ Fewer than t agents are never worse than t: some agent can always be added witho
     bound    θ with max_u (s_u + the t − 1 largest c_uv) ≤ 1: no coalition of t goes below θ, no enumeration
     search   a good coalition C gives θ = μ₂(G − C); then every coalition whose λ_max(S_C) exceeds 1 is tried
 
-The search fixes the agent u with the largest row sum of S_C and adds partners in the order of their
-couplings c_uv; a partial coalition whose best completion stays at or below 1 is dropped with all that
-contain it. A coalition below θ lowers θ, and the search starts again with fewer left to try. When none is
-found, m_t is proven, to a relative 1e-7. Cut short, the bound stands, and is called a bound.
+A coalition below θ lowers θ, and the search starts again with fewer left to try. When none is found, m_t is
+proven, to a relative 1e-7. Cut short, the bound stands, and is called a bound.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from tacit.certificates.suspects import suspects
 from tacit.certificates.threshold import Bounds, Indices, Threshold
 from tacit.errors import VacuousError
 from tacit.network import Topology, algebraic_connectivity, small_vertex_cut
@@ -29,7 +28,6 @@ from tacit.typing import Array
 _DENSE = 3000  # agents up to which the graph is decomposed whole
 _INVERTIBLE = 12_000  # agents up to which one dense factorisation is affordable
 _ENUMERATED = 60  # coalitions that are tried one by one without any cleverness
-_LEAVES = 8192  # coalitions tested at a time
 _PROOF = 1e-7  # relative slack of a proof
 
 
@@ -155,7 +153,7 @@ def _search(threshold: Threshold, t: int, low: float, end: float, on_progress: P
             return Worst(mu, best, exact=True)
         M, bounds = threshold.resolvent(theta), threshold.bounds(theta)
         better = None
-        for coalitions, share in _suspects(bounds, t):
+        for coalitions, share in suspects(bounds, t):
             if on_progress is not None:
                 on_progress(share)
             if time.monotonic() > end:
@@ -217,92 +215,3 @@ def _swaps(coalition: Indices, bounds: Bounds, *, width: int) -> Indices:
         for outsider in outsiders
     ]
     return np.array(swapped, dtype=np.intp).reshape(-1, len(coalition))
-
-
-def _suspects(bounds: Bounds, t: int) -> Iterator[tuple[Indices, float]]:
-    """Yield in batches every coalition with λ_max(S_C) > 1, and the share of agents u that are done."""
-    rows = bounds.row_sums(t)
-    order = np.argsort(-rows)
-    order = order[rows[order] > 1.0]
-    waiting: list[Indices] = []
-    held = 0
-    for done, u in enumerate(order):
-        for found in _around(int(u), bounds, t):
-            waiting.append(found)
-            held += len(found)
-            if held >= _LEAVES:
-                batch = np.concatenate(waiting)
-                for start in range(0, len(batch), _LEAVES):
-                    yield batch[start : start + _LEAVES], done / len(order)
-                waiting, held = [], 0
-    if held:
-        yield np.concatenate(waiting), 1.0
-
-
-def _around(u: int, bounds: Bounds, t: int) -> Iterator[Indices]:
-    """Yield the suspects in which u has the largest row sum (the first such u), each once."""
-    need = 1.0 - bounds.single[u]
-    if t == 1:
-        yield np.array([[u]])
-        return
-    order = np.argsort(-bounds.coupling[u])
-    order = order[order != u]
-    c = bounds.coupling[u][order]
-    sums = np.concatenate([[0.0], np.cumsum(c)])
-    chosen = np.empty((1, 0), dtype=np.intp)
-    weight = np.zeros(1)
-    for left in range(t - 1, 0, -1):
-        # the best completion of a prefix takes the next `left` partners in order, starting with number k
-        best = sums[left:] - sums[:-left]  # c_k + … + c_{k+left−1}
-        last = chosen[:, -1] if chosen.shape[1] else np.full(1, -1, dtype=np.intp)
-        reach = np.searchsorted(-best, -(need - weight), side="left")  # numbers k below this still exceed
-        count = np.maximum(reach - (last + 1), 0)
-        for part in _parts(count):
-            prefix = np.repeat(np.arange(part.start, part.stop), count[part])
-            if left == 1:
-                following = _ramps(last[part] + 1, count[part])
-                members = np.column_stack([chosen[prefix], following])
-                yield from _kept(u, order[members], bounds)
-        if left > 1:
-            prefix = np.repeat(np.arange(len(count)), count)
-            following = _ramps(last + 1, count)
-            chosen, weight = np.column_stack([chosen[prefix], following]), weight[prefix] + c[following]
-
-
-def _parts(count: Indices) -> Iterator[slice]:
-    """Cut the prefixes into runs with at most some hundred thousand completions each."""
-    start, filled = 0, 0
-    for stop, size in enumerate(count.tolist(), start=1):
-        filled += size
-        if filled >= 200_000:
-            yield slice(start, stop)
-            start, filled = stop, 0
-    if filled:
-        yield slice(start, len(count))
-
-
-def _ramps(first: Indices, count: Indices) -> Indices:
-    """Return first[i], first[i] + 1, …, count[i] numbers each, one after the other."""
-    total = int(count.sum())
-    offsets = np.repeat(np.cumsum(count) - count, count)
-    return np.arange(total) - offsets + np.repeat(first, count)
-
-
-def _kept(u: int, partners: Indices, bounds: Bounds) -> Iterator[Indices]:
-    """Yield those coalitions {u} ∪ partners in which u has the largest row sum and λ_max(S_C) exceeds 1."""
-    if not len(partners):
-        return
-    coalitions = np.column_stack([np.full(len(partners), u), partners])
-    S = bounds.coupling[coalitions[:, :, None], coalitions[:, None, :]]
-    t = coalitions.shape[1]
-    S[:, np.arange(t), np.arange(t)] = bounds.single[coalitions]
-    sums = S.sum(axis=2)
-    first = (sums[:, 1:] < sums[:, :1]) | ((sums[:, 1:] == sums[:, :1]) & (partners > u))
-    keep = first.all(axis=1)
-    S, coalitions, y = S[keep], coalitions[keep], sums[keep]
-    for _ in range(3):  # Collatz–Wielandt: λ_max ≤ max (Sy)_i / y_i for any positive y
-        after = np.matvec(S, y)
-        alive = (after / np.maximum(y, 1e-300)).max(axis=1) > 1.0
-        S, coalitions, y = S[alive], coalitions[alive], after[alive]
-    if len(coalitions):
-        yield np.sort(coalitions, axis=1)
