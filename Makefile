@@ -22,10 +22,10 @@ demo: $(VENV)/.installed            ## solve a private problem and replay the pa
 	$(BIN)/tacit demo
 
 test: $(VENV)/.installed-dev        ## the test suite, with coverage
-	$(BIN)/python -m pytest -n 2 -m 'not long' --cov --cov-report=term
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not long" --cov --cov-report=term
 
 test-long: $(VENV)/.installed-dev   ## what takes minutes
-	$(BIN)/python -m pytest -n 2 -m long
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m long
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

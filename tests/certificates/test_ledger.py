@@ -109,7 +109,7 @@ def test_a_coalition_sees_its_own_components():
     ring = nx.cycle_graph(8)
     assert exposures([release("a", ring)]) == ()
     exposed = exposures([release("a", ring)], coalition=("1", "7"))
-    assert [str(e) for e in exposed] == ["exposed: agent 0, alone in its component in run a"]
+    assert [str(e) for e in exposed] == ["exposed: agent 0 to 1, 7, alone in its component in run a"]
 
 
 def test_a_new_cost_version_is_a_new_unknown_of_its_owner():
@@ -160,10 +160,37 @@ def test_a_run_that_a_coalition_cuts_apart_is_refused(path):
 
 
 def test_the_same_name_for_another_run_is_refused(path):
+    """A retry under the old name, with fresh masks, is another view of the same costs: it must be counted."""
     with Ledger(path) as ledger:
         ledger.add(release("a"))
-        with pytest.raises(RefusedError, match="another run is recorded as a"):
-            ledger.add(release("a", sigma=20.0, masks="fresh"))
+        for again in (release("a"), release("a", sigma=20.0), release("a", masks="a")):
+            with pytest.raises(RefusedError, match="another run is recorded as a"):
+                ledger.add(again)
+        assert ledger.check(release("a retry")).epsilon > 0
+        with pytest.raises(RefusedError, match="no run z is recorded"):
+            ledger.add(release("b", masks="z"))
+
+
+def test_exposure_to_a_coalition_is_found_before_it_happens(path):
+    """Agents b and c leave: to b, the difference of the two sums is c's coefficient."""
+    everybody, fewer = nx.complete_graph(list("abcdef")), nx.complete_graph(list("adef"))
+    with Ledger(path, any=1) as ledger:
+        ledger.add(release("1", everybody))
+        with pytest.raises(RefusedError, match="exposed: agent c to b, because runs 1 and 2 differ only in it"):
+            ledger.add(release("2", fewer))
+    with Ledger(path.with_name("other"), any=0) as ledger:
+        ledger.add(release("1", everybody))
+        ledger.add(release("2", fewer))
+
+
+def test_link_scales_count():
+    graph = nx.complete_graph(5)
+    scales = {(0, 1): 0.5, (0, 2): 0.5}
+    assert release("a", graph, link_scales=scales) != release("a", graph)
+    expected = tacit.certify(graph, any=1, sigma=10.0, link_sigmas=scales).epsilon
+    from tacit.certificates.ledger import _epsilon
+
+    assert _epsilon(release("a", graph, link_scales=scales), 1) == pytest.approx(expected)
 
 
 def test_it_only_grows(path):
@@ -206,6 +233,21 @@ def test_a_missing_row_is_noticed(path):
     raw.commit()
     raw.close()
     with pytest.raises(LedgerError, match="row 1 is missing"):
+        Ledger(path)
+
+
+@pytest.mark.parametrize("forget", ["DELETE FROM releases WHERE number = 2", "UPDATE terms SET value = '9'"])
+def test_missing_last_rows_and_changed_terms_are_noticed(path, forget):
+    with Ledger(path, budget=1.0) as ledger:
+        ledger.add(release("a"))
+        ledger.add(release("b"))
+    raw = sqlite3.connect(path)
+    raw.execute("DROP TRIGGER rows_remain")
+    raw.execute("DROP TRIGGER terms_stay")
+    raw.execute(forget)
+    raw.commit()
+    raw.close()
+    with pytest.raises(LedgerError, match="last rows are missing or its terms were changed|row 1 was changed"):
         Ledger(path)
 
 

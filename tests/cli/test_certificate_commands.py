@@ -127,6 +127,9 @@ def test_ledger(run):
     assert "of 0.01 against any 2" in out
     code, out, _ = run("ledger", "show", "--json")
     assert json.loads(out)["runs"][0]["run"] == "r1"
+    code, out, _ = run(*add, "r9", "grid.gml", "--sigma", "1", "--ledger", "new.sqlite", "--anyway", "--json")
+    assert code == 0
+    assert json.loads(out)["epsilon"] is None
 
 
 @pytest.mark.parametrize(

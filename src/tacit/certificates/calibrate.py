@@ -14,6 +14,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec
 
 import networkx as nx
@@ -26,6 +27,8 @@ from tacit.network import Network
 from tacit.network.topology import listed
 
 Arguments = ParamSpec("Arguments")
+_LONG = "the certificate at the smallest σ that reaches a target; `calibrate` returns that σ alone."
+_SHORT = "the smallest σ that reaches a target; `calibrated` returns the whole certificate."
 
 _RESOLUTION = 1e-6  # of the distance to hide: how finely coefficients stay resolved unless asked otherwise
 
@@ -82,11 +85,13 @@ def _sigma_alone(choose: Callable[Arguments, Certificate]) -> Callable[Arguments
     def sigma(*args: Arguments.args, **kwargs: Arguments.kwargs) -> float:
         return choose(*args, **kwargs).sigma
 
+    sigma.__name__ = sigma.__qualname__ = "calibrate"
+    sigma.__doc__ = str(choose.__doc__).replace(_LONG, _SHORT)
+    sigma.__signature__ = signature(choose).replace(return_annotation="float")  # type: ignore[attr-defined]
     return sigma
 
 
 calibrate = _sigma_alone(calibrated)
-"""The smallest σ that reaches a target."""
 
 
 def rescaled(certificate: Certificate, sigma: float) -> Certificate:
@@ -123,8 +128,8 @@ def target(*, epsilon: float | None, delta: float | None, guess: float | None, h
 def _refuse_exposed(unit: Certificate) -> None:
     if unit.without_privacy:
         raise NotPrivateError(
-            f"no σ protects {listed(unit.without_privacy)}: {unit.guards} corrupted neighbours know all masks of "
-            f"an agent with {unit.guards} links or fewer; add links (`tacit augment`), or guard against fewer."
+            f"no σ protects {listed(unit.without_privacy)}: an agent with {unit.guards} or fewer links is exposed "
+            "if all its neighbours are corrupted; add links (`tacit augment`), or guard against fewer."
         )
     if unit.exposed_sums:
         raise NotPrivateError(

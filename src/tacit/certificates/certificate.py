@@ -92,6 +92,8 @@ class Certificate:
 
     def tradeoff(self, distance: float = 1.0) -> TradeOff:
         """Return how well the two worst worlds that far apart can be told from each other."""
+        if not distance >= 0:
+            raise InputError(f"distance = {distance} must not be negative: it is how far apart two worlds are.")
         return TradeOff.at(self.divergence(distance))
 
     def guess(self, distance: float = 1.0) -> float:
@@ -215,10 +217,11 @@ def _against_one(
 def _against_all(
     network: Network, t: int, worst: Worst, sigmas: tuple[float, ...], scales: Array | None
 ) -> Certificate:
-    coalition = None if worst.coalition is None else tuple(network.agents[i] for i in worst.coalition)
+    known = worst.exact and worst.coalition is not None
+    coalition = tuple(network.agents[i] for i in worst.coalition or ()) if known else None
     components: tuple[Component, ...] = ()
     mu = worst.mu
-    if coalition is not None and worst.exact:
+    if coalition is not None:
         against_worst = _against_one(network, coalition, sigmas, scales)
         components, mu = against_worst.components, against_worst.mu
     strength = np.sort(_strengths(network, scales), axis=1)
@@ -283,7 +286,10 @@ def _component(
 
 
 def _checked(sigma: Sigma) -> tuple[float, ...]:
-    sigmas = tuple(float(s) for s in (sigma if isinstance(sigma, Sequence) else [sigma]))
+    try:
+        sigmas = tuple(np.atleast_1d(np.asarray(sigma, dtype=np.float64)).tolist())
+    except (TypeError, ValueError) as error:
+        raise MaskError("sigma must be a positive number, or one per basis function.") from error
     if not sigmas or not all(s > 0 and math.isfinite(s) for s in sigmas):
         raise MaskError(f"sigma = {sigma} must be positive: without masks there is nothing to certify.")
     return sigmas

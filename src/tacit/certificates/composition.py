@@ -11,15 +11,17 @@ are the plainest case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 _IN_SPAN = 1e-8
+_COALITIONS = 3000
+_SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +35,26 @@ class Release:
     basis: str = "affine"
     cost_version: str = "1"
     masks: str = ""
-    """Names the draw of the masks; the run's own name unless they are reused on purpose."""
+    """Names the earlier run whose masks are used again on purpose; empty for fresh ones."""
+    link_scales: tuple[tuple[str, str, float], ...] = ()
+    """Links whose σ is multiplied by a factor of their own."""
 
     @classmethod
-    def of(cls, run: str, graph: nx.Graph[Any], *, sigma: float | Sequence[float], **more: str) -> Release:
+    def of(
+        cls,
+        run: str,
+        graph: nx.Graph[Any],
+        *,
+        sigma: float | Sequence[float],
+        link_scales: Mapping[tuple[Any, Any], float] | None = None,
+        **more: str,
+    ) -> Release:
         """Return the release of a run over *graph*."""
+        scales = tuple(sorted((str(a), str(b), float(s)) for (a, b), s in (link_scales or {}).items()))
         sigmas = tuple(map(float, sigma)) if isinstance(sigma, Sequence) else (float(sigma),)
         links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
         participants = tuple(sorted(str(a) for a in graph))
-        return cls(run=run, participants=participants, links=links, sigmas=sigmas, **more)
+        return cls(run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales, **more)
 
     @property
     def draw(self) -> str:
@@ -57,8 +70,7 @@ class Release:
 
     def same_view(self, other: Release) -> bool:
         """Whether both runs, with the same masks, show the same numbers."""
-        mine = (self.participants, self.links, self.sigmas, self.basis, self.cost_version)
-        return mine == (other.participants, other.links, other.sigmas, other.basis, other.cost_version)
+        return all(getattr(self, name) == getattr(other, name) for name in _SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +79,15 @@ class Exposure:
 
     agent: str
     runs: tuple[str, ...]
+    coalition: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        to = f" to {', '.join(self.coalition)}" if self.coalition else ""
         if len(self.runs) == 1:
-            return f"exposed: agent {self.agent}, alone in its component in run {self.runs[0]}"
+            return f"exposed: agent {self.agent}{to}, alone in its component in run {self.runs[0]}"
         if len(self.runs) == 2:
-            return f"exposed: agent {self.agent}, because runs {self.runs[0]} and {self.runs[1]} differ only in it"
-        return f"exposed: agent {self.agent}, by adding and subtracting runs {', '.join(self.runs)}"
+            return f"exposed: agent {self.agent}{to}, because runs {' and '.join(self.runs)} differ only in it"
+        return f"exposed: agent {self.agent}{to}, by adding and subtracting runs {', '.join(self.runs)}"
 
 
 def reused_masks(releases: Iterable[Release], new: Release) -> Release | None:
@@ -83,7 +97,7 @@ def reused_masks(releases: Iterable[Release], new: Release) -> Release | None:
 
 def is_repeated(releases: Iterable[Release], new: Release) -> bool:
     """Whether *new* shows exactly what an earlier release showed: same costs, same masks."""
-    return any(old.draw == new.draw and old.same_view(new) for old in releases)
+    return bool(new.masks) and any(old.draw == new.masks and old.same_view(new) for old in releases)
 
 
 def exposures(
@@ -94,11 +108,11 @@ def exposures(
     A new cost version is a new unknown of *owner*, whose ledger this is; the others count as unchanged, which is
     the careful assumption. Without an owner everybody changes with the version.
     """
-    corrupted = set(coalition)
+    corrupted = tuple(sorted(coalition))
     sums: list[tuple[frozenset[tuple[str, str]], str]] = []
     for release in releases:
         honest = release.graph()
-        honest.remove_nodes_from(corrupted & set(honest))
+        honest.remove_nodes_from(set(corrupted) & set(honest))
         for piece in nx.connected_components(honest):
             version = release.cost_version
             members = frozenset((a, version if owner in (None, a) else "") for a in piece)
@@ -114,7 +128,21 @@ def exposures(
     basis = np.linalg.svd(rows, full_matrices=False)
     right = basis.Vh[_IN_SPAN * basis.S[0] < basis.S]
     exposed = np.flatnonzero((right**2).sum(axis=0) > 1.0 - _IN_SPAN)
-    return tuple(Exposure(unknowns[k][0], _why(rows, sums, int(k))) for k in exposed)
+    return tuple(Exposure(unknowns[k][0], _why(rows, sums, int(k)), corrupted) for k in exposed)
+
+
+def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None = None) -> tuple[Exposure, ...]:
+    """Return who is exposed to nobody in particular or to some coalition of at most *t*, each agent once.
+
+    Coalitions are tried from the smallest on, up to some thousand of them.
+    """
+    everybody = sorted({agent for release in releases for agent in release.participants})
+    found: dict[str, Exposure] = {}
+    coalitions = chain.from_iterable(combinations(everybody, size) for size in range(t + 1))
+    for coalition in islice(coalitions, _COALITIONS):
+        for exposure in exposures(releases, coalition=coalition, owner=owner):
+            found.setdefault(exposure.agent, exposure)
+    return tuple(found.values())
 
 
 def _why(rows: Any, sums: list[tuple[frozenset[tuple[str, str]], str]], k: int) -> tuple[str, ...]:

@@ -54,6 +54,8 @@ def design(
     are public, so a seed harms nothing. The target is that of `calibrate`.
     """
     degree = _degree(agents, any, links)
+    if draws < 1:
+        raise InputError(f"draws = {draws} must be at least 1: the number of graphs to compare.")
     ranked: list[tuple[float, int, Network]] = []
     for draw in range(draws):
         number = draw if seed is None else 1_000_003 * seed + draw

@@ -1,9 +1,10 @@
 """What an agent has already released, across runs: a file that only grows.
 
-One SQLite file per agent. Every row carries the SHA-256 of itself and of the row before, so that a changed,
-missing or reordered row is noticed; triggers refuse updates and deletions; a row is on disk before `add`
-returns (write-ahead log, full synchronisation). `add` judges a run and records it in one transaction, so two
-processes cannot both take the last of the budget.
+One SQLite file per agent. Every row carries the SHA-256 of itself and of the row before, the first one that of
+the ledger's terms, and the head of the chain is kept beside them, so that a changed, missing or reordered row is
+noticed (not a forger who rewrites the whole file: keep copies). Triggers refuse updates and deletions; a row is
+on disk before `add` returns (write-ahead log, full synchronisation). `add` judges a run and records it in one
+transaction, so two processes cannot both take the last of the budget.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Self
 import msgspec
 
 from tacit.certificates.certificate import certify
-from tacit.certificates.composition import Exposure, Release, exposures, is_repeated, reused_masks
+from tacit.certificates.composition import Exposure, Release, exposures, exposures_to_any, is_repeated, reused_masks
 from tacit.errors import InputError, LedgerError, RefusedError
 
 _SCHEMA = """
@@ -34,6 +35,8 @@ CREATE TABLE releases (
     epsilon REAL NOT NULL,
     chain TEXT NOT NULL
 ) STRICT;
+CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, chain TEXT NOT NULL) STRICT;
+CREATE TRIGGER head_remains BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
 CREATE TRIGGER terms_stay BEFORE UPDATE ON terms BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
 CREATE TRIGGER terms_remain BEFORE DELETE ON terms BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
 CREATE TRIGGER rows_stay BEFORE UPDATE ON releases BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;
@@ -160,8 +163,9 @@ class Ledger:
             number, now = len(entries) + 1, self._clock()
             text = msgspec.json.encode(release).decode()
             spent = review.epsilon if math.isfinite(review.epsilon) else 1e308
-            chain = _link(self._last_chain(), number, now, text, spent)
+            chain = _link(self._head()[1], number, now, text, spent)
             self._database.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", (number, now, text, spent, chain))
+            self._database.execute("UPDATE head SET number = ?, chain = ?", (number, chain))
         return Entry(number, now, release, review.epsilon)
 
     def _review(self, entries: tuple[Entry, ...], new: Release) -> Review:
@@ -169,8 +173,10 @@ class Ledger:
             raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
         past = [entry.release for entry in entries]
         reasons: list[str] = []
-        if any(old.run == new.run for old in past) and not is_repeated(past, new):
-            reasons.append(f"another run is recorded as {new.run}")
+        if any(old.run == new.run for old in past):
+            reasons.append(f"another run is recorded as {new.run}; a retry is a run of its own")
+        if new.masks and not any(old.draw == new.masks for old in past):
+            reasons.append(f"no run {new.masks} is recorded whose masks could be used again")
         reused = reused_masks(past, new)
         if reused is not None:
             reasons.append(
@@ -188,8 +194,9 @@ class Ledger:
                 f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
                 f"({spent:.3g} is spent on these costs)"
             )
-        before = {e.agent for e in exposures(past, owner=self.owner)}
-        exposed = tuple(e for e in exposures([*past, new], owner=self.owner) if e.agent not in before)
+        before = {e.agent for e in exposures_to_any(past, self.guards, owner=self.owner)}
+        after = exposures_to_any([*past, new], self.guards, owner=self.owner)
+        exposed = tuple(e for e in after if e.agent not in before)
         reasons += [str(e) for e in exposed]
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons))
 
@@ -202,6 +209,7 @@ class Ledger:
                     self._database.execute(command)
                 rows = [(name, str(value)) for name, value in given.items()]
                 self._database.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+                self._database.execute("INSERT INTO head VALUES (1, 0, ?)", (_genesis(dict(rows)),))
             elif version != 1:
                 raise LedgerError(f"{self.path}: is another kind of file, and was left as it is.")
             terms = dict(self._database.execute("SELECT name, value FROM terms").fetchall())
@@ -217,8 +225,9 @@ class Ledger:
         broken = self._database.execute("PRAGMA quick_check").fetchone()[0]
         if broken != "ok":
             raise sqlite3.DatabaseError(broken)
-        before = ""
+        before, count = _genesis(self._terms), 0
         for entry, chain in self._rows():
+            count = entry.number
             text = msgspec.json.encode(entry.release).decode()
             stored = entry.epsilon if math.isfinite(entry.epsilon) else 1e308
             before = _link(before, entry.number, entry.recorded, text, stored)
@@ -226,6 +235,8 @@ class Ledger:
                 raise LedgerError(
                     f"{self.path}: row {entry.number} was changed after it was written; restore a copy."
                 )
+        if self._head() != (count, before):
+            raise LedgerError(f"{self.path}: its last rows are missing or its terms were changed; restore a copy.")
 
     def _rows(self) -> Iterator[tuple[Entry, str]]:
         rows = self._database.execute("SELECT * FROM releases ORDER BY number").fetchall()
@@ -238,9 +249,10 @@ class Ledger:
                 raise LedgerError(f"{self.path}: row {number} cannot be read; restore a copy.") from error
             yield Entry(number, recorded, release, math.inf if epsilon >= 1e308 else epsilon), chain
 
-    def _last_chain(self) -> str:
-        row = self._database.execute("SELECT chain FROM releases ORDER BY number DESC LIMIT 1").fetchone()
-        return row[0] if row else ""
+    def _head(self) -> tuple[int, str]:
+        """Return the number and the chain of the last row."""
+        number, chain = self._database.execute("SELECT number, chain FROM head").fetchone()
+        return number, chain
 
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
@@ -257,7 +269,12 @@ class Ledger:
 def _epsilon(release: Release, guards: int) -> float:
     """Return ε of one run against every coalition of at most *guards* of its participants."""
     size = min(guards, len(release.participants) - 2)
-    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas).epsilon
+    scales = {(a, b): scale for a, b, scale in release.link_scales} or None
+    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas, link_sigmas=scales).epsilon
+
+
+def _genesis(terms: dict[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(terms.items())).encode()).hexdigest()
 
 
 def _link(before: str, number: int, recorded: float, text: str, epsilon: float) -> str:

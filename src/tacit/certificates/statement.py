@@ -47,13 +47,14 @@ def headline(certificate: Certificate, distance: float) -> str:
         return f"{who} cuts the honest agents apart{_and_sums(certificate, lead=' and')}."
     if not math.isfinite(certificate.epsilon):
         return (
-            f"No guarantee against coalitions of {certificate.guards} could be proven in the time given: "
+            f"No guarantee against coalitions of {certificate.guards} could be proven without a full search: "
             "the bound reaches down to zero."
         )
-    at_most = "at most " if certificate.method == "bound" else ""
+    rate = f"{100 * certificate.guess(distance):.1f} % of the time"
+    rate = f"at most {rate}" if certificate.method == "bound" else f"{rate} at worst"
     return (
-        f"{who} and must decide between two worlds that differ by {distance:g} guesses right {at_most}"
-        f"{100 * certificate.guess(distance):.1f} % of the time at worst, where a coin is right 50 % "
+        f"{who} and must decide between two worlds that differ by {distance:g} guesses right {rate}, "
+        "where a coin is right 50 % "
         f"(ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
     )
 

@@ -22,7 +22,7 @@ def certify_command(
     sigma: Annotated[float, typer.Option(help="Standard deviation of the masks.")],
     coalition: Coalition = None,
     any_: Any_ = None,
-    distance: Annotated[float, typer.Option(help="The change that an observer tries to notice.")] = 1.0,
+    distance: Annotated[float, typer.Option(min=0.0, help="The change that an observer tries to notice.")] = 1.0,
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
@@ -94,7 +94,9 @@ def _exposed(console: Console, certificate: Certificate, network: Network) -> No
             f"together know all their masks: {listed(certificate.without_privacy)}.",
             markup=False,
         )
-    if certificate.guards and len(network) <= _SUGGESTED:
+    if certificate.method == "bound":
+        console.print("The quick bound says nothing here: search without --quick, or with a longer --deadline.")
+    elif certificate.guards and len(network) <= _SUGGESTED:
         more = augment(network, any=certificate.guards)
         links = "; ".join(f"{a} – {b}" for a, b in more.links[:_SHOWN])
         rest = f" and {len(more.links) - _SHOWN} more" if len(more.links) > _SHOWN else ""

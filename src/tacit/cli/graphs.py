@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -69,6 +70,11 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
         writers[path.suffix.lower()](graph, path)
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON knows; None for infinity."""
+    return value if math.isfinite(value) else None
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.certificates import Ledger, Release, Review
-from tacit.cli.graphs import Coalition, GraphFile, Json, load, print_json
+from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json
 from tacit.errors import FileError
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: show, check, add.")
@@ -21,7 +21,7 @@ Run = Annotated[str, typer.Argument(help="A name for the run.")]
 Sigma = Annotated[float, typer.Option(help="Standard deviation of the run's masks.")]
 Version = Annotated[str, typer.Option(help="Changes whenever your cost changes.")]
 Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
-Basis = Annotated[str, typer.Option(help="What was masked: affine, quadratic, ….")]
+Basis = Annotated[str, typer.Option(help="What was masked.")]
 Budget = Annotated[float | None, typer.Option(help="For a new ledger: the largest total ε.")]
 Guards = Annotated[
     int | None, typer.Option("--any", help="For a new ledger: count ε against coalitions of this size.")
@@ -54,7 +54,7 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
                             "sigma": list(e.release.sigmas),
                             "basis": e.release.basis,
                             "cost_version": e.release.cost_version,
-                            "epsilon": e.epsilon if e.epsilon < 1e308 else None,
+                            "epsilon": finite(e.epsilon),
                         }
                         for e in entries
                     ],
@@ -123,7 +123,7 @@ def add(
         entry = book.add(release, anyway=anyway)
         spent = book.spent(cost_version)
     if json:
-        print_json({"number": entry.number, "run": run, "epsilon": entry.epsilon, "spent": spent})
+        print_json({"number": entry.number, "run": run, "epsilon": finite(entry.epsilon), "spent": finite(spent)})
     else:
         typer.echo(
             f"Recorded as number {entry.number}: ε = {entry.epsilon:.3g}, {spent:.3g} in all for these costs."
@@ -137,12 +137,11 @@ def _release(run: str, graph: Path, sigma: float, version: str, masks: str, basi
 
 def _print_review(review: Review, *, json: bool) -> None:
     if json:
-        finite = review.epsilon < float("inf")
         print_json(
             {
                 "accepted": review.accepted,
-                "epsilon": review.epsilon if finite else None,
-                "spent": review.spent,
+                "epsilon": finite(review.epsilon),
+                "spent": finite(review.spent),
                 "budget": review.budget,
                 "reasons": list(review.reasons),
             }
