@@ -151,7 +151,8 @@ class Watch:
 
     def _judge(self, check: Check) -> Verdict | None:
         close = check.error is not None and max(check.error, check.disagreement) <= self.rule.tolerance
-        self._passes = self._passes + 1 if close else 0
+        held = check.change == 0.0 and self._drifting  # by a rough term, until the dual variables let go
+        self._passes = self._passes + 1 if close and not held else 0
         if self._passes >= 2:
             return Verdict(
                 Status.CONVERGED,
