@@ -56,11 +56,14 @@ class Lattice:
         return cls(exponent=exponent, sigma=sigma, bound=bound)
 
     @staticmethod
-    def largest_sigma(resolution: float, *, bound: float, agents: int, links: int) -> float:
+    def largest_sigma(resolution: float, *, bound: float | None, agents: int, links: int) -> float:
         """Return the largest σ whose lattice still has a step of at most *resolution*; 0 where none has."""
         exponent = math.floor(math.log2(resolution))
-        room = 2.0 ** (exponent + _EXACT) - agents * bound
-        return max(min(room / _spread(links), 2.0 ** (exponent + _BITS)), 0.0)
+        room = 2.0 ** (exponent + _EXACT)
+        largest = (room - agents * (default_bound(0.0) if bound is None else bound)) / _spread(links)
+        if bound is None and largest > default_bound(0.0):  # then σ itself is the bound
+            largest = room / (agents + _spread(links))
+        return max(0.999999 * min(largest, 2.0 ** (exponent + _BITS)), 0.0)
 
     @property
     def step(self) -> float:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, MaskError, NotPrivateError, VacuousError
-from tacit.lattice import Lattice
 from tacit.network import Network, small_vertex_cut
 
 GRAPH = nx.random_regular_graph(6, 24, seed=3)
@@ -39,9 +38,12 @@ def test_a_sigma_the_lattice_cannot_carry_is_refused_with_the_largest_it_can():
     with pytest.raises(MaskError, match="largest σ at that resolution is") as caught:
         tacit.calibrate(GRAPH, any=1, epsilon=1e-30)
     largest = float(str(caught.value).split("resolution is ")[1].split(". Ask")[0])
-    size = {"bound": 2.0**16, "agents": 24, "links": 72}
-    assert Lattice.fit(0.999 * largest, **{**size, "bound": max(2.0**16, 0.0)}).step <= 1e-6
-    assert Lattice.fit(4.0 * largest, **size).step > 1e-6
+    mu = tacit.certify(GRAPH, any=1, sigma=1.0).mu
+    assert tacit.calibrate(GRAPH, any=1, epsilon=1 / (4 * (0.9999 * largest) ** 2 * mu)) == pytest.approx(
+        0.9999 * largest
+    )
+    with pytest.raises(MaskError, match="largest σ"):
+        tacit.calibrate(GRAPH, any=1, epsilon=1 / (4 * (2.0 * largest) ** 2 * mu))
 
 
 def test_degrees_must_exceed_t():
@@ -196,16 +198,16 @@ def test_allocation_strengthens_the_bridge_of_a_barbell():
     assert sum(s**2 for s in scales.values()) == pytest.approx(13.0)
     assert scales[3, 4] ** 2 == pytest.approx(4.64, abs=0.05)
     assert tacit.certify(graph, (), sigma=1.0).mu == pytest.approx(0.3542, abs=1e-4)
-    assert tacit.certify(graph, (), sigma=1.0, link_sigmas=scales).mu == pytest.approx(0.929, abs=2e-3)
+    assert tacit.certify(graph, (), sigma=1.0, link_scales=scales).mu == pytest.approx(0.929, abs=2e-3)
 
 
 def test_allocation_guards_against_coalitions():
     graph = nx.connected_watts_strogatz_graph(12, 4, 0.3, seed=2)
     scales = tacit.allocate(graph, any=1)
-    before, after = (tacit.certify(graph, any=1, sigma=1.0, link_sigmas=s).mu for s in (None, scales))
+    before, after = (tacit.certify(graph, any=1, sigma=1.0, link_scales=s).mu for s in (None, scales))
     assert after > 1.05 * before
-    sigma = tacit.calibrate(graph, any=1, epsilon=0.01, link_sigmas=scales)
-    assert tacit.certify(graph, any=1, sigma=sigma, link_sigmas=scales).epsilon == pytest.approx(0.01, rel=1e-9)
+    sigma = tacit.calibrate(graph, any=1, epsilon=0.01, link_scales=scales)
+    assert tacit.certify(graph, any=1, sigma=sigma, link_scales=scales).epsilon == pytest.approx(0.01, rel=1e-9)
     assert sigma < tacit.calibrate(graph, any=1, epsilon=0.01)
 
 
@@ -226,7 +228,7 @@ def test_scaled_masks_are_drawn_as_they_are_certified(runtime):
     masks = tacit.AffineMasks(100.0, link_scales=scales, seed=1)
     answer = tacit.solve(problem, privacy=masks, runtime=runtime)
     assert answer.x[0] == pytest.approx(points.mean(), abs=1e-8)
-    expected = tacit.certify(graph, (), sigma=100.0, link_sigmas=scales).epsilon
+    expected = tacit.certify(graph, (), sigma=100.0, link_scales=scales).epsilon
     assert answer.certificate(()).epsilon == pytest.approx(expected, rel=1e-12)
 
 

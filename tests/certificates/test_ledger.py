@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.certificates import Ledger, Release, exposures
+from tacit.certificates.composition import exposures_to_any
 from tacit.errors import InputError, LedgerError, RefusedError
 
 GRAPH = nx.circulant_graph(8, [1, 2, 3])
@@ -116,7 +118,7 @@ def test_a_new_cost_version_is_a_new_unknown_of_its_owner():
     before, after = release("a", cost_version="1"), release("b", without(4), cost_version="2")
     assert [e.agent for e in exposures([before, after], owner="4")] == ["4"]
     assert exposures([before, after], owner="3") == ()
-    assert exposures([before, after]) == ()
+    assert [e.agent for e in exposures([before, after])] == ["4"], "without an owner everybody counts as unchanged"
 
 
 @given(seed=st.integers(0, 10_000))
@@ -187,7 +189,7 @@ def test_link_scales_count():
     graph = nx.complete_graph(5)
     scales = {(0, 1): 0.5, (0, 2): 0.5}
     assert release("a", graph, link_scales=scales) != release("a", graph)
-    expected = tacit.certify(graph, any=1, sigma=10.0, link_sigmas=scales).epsilon
+    expected = tacit.certify(graph, any=1, sigma=10.0, link_scales=scales).epsilon
     from tacit.certificates.ledger import _epsilon
 
     assert _epsilon(release("a", graph, link_scales=scales), 1) == pytest.approx(expected)
@@ -344,3 +346,69 @@ def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(pat
         with Ledger(path) as ledger:
             assert len(ledger.entries()) >= acknowledged
             acknowledged = len(ledger.entries())
+
+
+@given(seed=st.integers(0, 10_000), t=st.integers(0, 2))
+def test_exposure_to_any_coalition_equals_trying_them_all(seed, t):
+    """On complete graphs no coalition cuts anything: the classes of agents find what enumeration finds."""
+    rng = np.random.default_rng(seed)
+    runs = []
+    for k in range(int(rng.integers(1, 5))):
+        kept = rng.choice(7, size=int(rng.integers(t + 3, 8)), replace=False).tolist()
+        runs.append(release(str(k), nx.complete_graph(sorted(kept))))
+    agents = sorted({a for run in runs for a in run.participants})
+    expected = set()
+    for size in range(t + 1):
+        for coalition in combinations(agents, size):
+            expected |= {e.agent for e in exposures(runs, coalition=coalition)}
+    assert {e.agent for e in exposures_to_any(runs, t)} == expected
+
+
+def test_many_agents_are_no_reason_to_give_up(path):
+    """100 agents, any two: three leave, and to two of them the third is exposed."""
+    everybody = nx.complete_graph(100)
+    fewer = nx.complete_graph(97)
+    with Ledger(path, any=2) as ledger:
+        ledger.add(release("a", everybody))
+        with pytest.raises(RefusedError, match="exposed: agent 9[789] to"):
+            ledger.add(release("b", fewer))
+
+
+def test_exposure_to_everybody_is_not_hidden_by_exposure_to_one(path):
+    leafy = nx.cycle_graph(8)
+    leafy.add_edge(0, "leaf")
+    with Ledger(path, any=1) as ledger:
+        ledger.add(release("a", leafy), anyway=True)
+        with pytest.raises(RefusedError, match="exposed: agent leaf"):
+            ledger.add(release("b", nx.cycle_graph(8)))
+
+
+def test_an_emptied_file_is_damage_and_a_missing_folder_is_said(path):
+    path.write_bytes(b"")
+    with pytest.raises(LedgerError, match="is empty"):
+        Ledger(path)
+    with pytest.raises(InputError, match="folder does not exist"):
+        Ledger(path.parent / "nowhere" / "ledger.sqlite")
+
+
+def test_another_database_keeps_its_bytes(path):
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE mine (x)")
+    other.commit()
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(LedgerError):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_a_locked_ledger_is_said(path, monkeypatch):
+    Ledger(path).close()
+    blocker = sqlite3.connect(path, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **{**k, "timeout": 0.05}))
+    with pytest.raises(LedgerError, match="cannot be written now"):
+        Ledger(path)
+    blocker.execute("ROLLBACK")
+    blocker.close()

@@ -11,6 +11,7 @@ from networkx.generators.atlas import graph_atlas_g
 
 import tacit
 from tacit.certificates import worst as worst_module
+from tacit.certificates.suspects import suspects
 from tacit.certificates.threshold import Threshold
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import GraphError, InputError, VacuousError
@@ -136,8 +137,8 @@ def test_scaled_links_have_their_own_worst_coalition():
     rng = np.random.default_rng(3)
     graph = nx.random_regular_graph(5, 16, seed=3)
     scales = {link: float(rng.uniform(0.3, 2)) for link in graph.edges()}
-    found = tacit.certify(graph, any=2, sigma=1.0, link_sigmas=scales)
-    worst = max(tacit.certify(graph, c, sigma=1.0, link_sigmas=scales).epsilon for c in combinations(graph, 2))
+    found = tacit.certify(graph, any=2, sigma=1.0, link_scales=scales)
+    worst = max(tacit.certify(graph, c, sigma=1.0, link_scales=scales).epsilon for c in combinations(graph, 2))
     assert found.epsilon == pytest.approx(worst, rel=1e-6)
 
 
@@ -221,7 +222,7 @@ def test_bad_input_gets_a_sentence(call, error, message):
 def test_a_statement_has_its_assumptions_and_limits():
     text = tacit.certify(nx.petersen_graph(), {3, 7}, sigma=5.0).statement(1.0)
     assert text.startswith(
-        "An observer who controls agents 3, 7 and must decide between two worlds that differ by 1 guesses right"
+        "An observer who controls agents 3, 7 and must decide between two worlds of the same sum that differ by 1 guesses right"
     )
     assert "This assumes that links are private" in text
     assert "It does not cover the curved parts" in text
@@ -237,3 +238,99 @@ def test_json_has_no_infinity():
     text = json.dumps(cut.to_dict(), allow_nan=False)
     assert json.loads(text)["epsilon"] is None
     assert json.loads(text)["exposed_agents"] == ["0"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_small_cuts_are_cuts_whatever_the_order_of_the_agents(seed):
+    """Against networkx, with agents in a random order: the set found is a cut, and none is missed."""
+    rng = np.random.default_rng(seed)
+    kinds = [
+        nx.barbell_graph(5, seed % 3),
+        nx.gnp_random_graph(12, 0.35, seed=seed),
+        nx.connected_watts_strogatz_graph(14, 4, 0.2, seed=seed),
+        nx.complete_bipartite_graph(3, 7),
+    ]
+    for graph in kinds:
+        if not nx.is_connected(graph):
+            continue
+        shuffled = nx.Graph()
+        shuffled.add_nodes_from(rng.permutation(list(graph)).tolist())
+        shuffled.add_edges_from(graph.edges())
+        network, kappa = Network(shuffled), nx.node_connectivity(graph)
+        for t in range(1, 5):
+            cut = small_vertex_cut(network, t)
+            assert (cut is None) == (kappa > t)
+            if cut is not None:
+                assert len(cut) <= t
+                assert network.is_vertex_cut(network.agents[i] for i in cut)
+
+
+@pytest.mark.parametrize(
+    "graph", [nx.hypercube_graph(4), nx.heawood_graph(), nx.petersen_graph(), nx.cycle_graph(9)]
+)
+@pytest.mark.parametrize("t", [2, 3, 4])
+def test_no_suspect_is_lost_to_a_tie(graph, t):
+    """On graphs where everything is a tie: every coalition with λ_max(S_C) > 1 is handed out."""
+    threshold = Threshold(Network(graph))
+    for fraction in (0.5, 0.8):
+        bounds = threshold.bounds(fraction * threshold.mu)
+        handed = {tuple(c) for batch, _ in suspects(bounds, t) for c in batch.tolist()}
+        S = bounds.coupling + np.diag(bounds.single)
+        every = np.array(list(combinations(range(len(graph)), t)))
+        top = np.linalg.eigvalsh(S[every[:, :, None], every[:, None, :]])[:, -1]
+        assert {tuple(c) for c in every[top > 1 + 1e-9].tolist()} <= handed
+
+
+@pytest.mark.usefixtures("no_enumeration")
+def test_a_bad_start_does_not_matter(monkeypatch):
+    """With the worst possible first coalition the search still ends at the truth."""
+
+    def poor(threshold, t, bounds, theta):
+        every = [np.array(c) for c in combinations(range(threshold.n), t)]
+        values = [threshold.connectivity_without(c) for c in every]
+        worst = int(np.argmax(values))
+        return tuple(every[worst].tolist()), values[worst]
+
+    monkeypatch.setattr(worst_module, "_promising", poor)
+    for graph in (nx.heawood_graph(), nx.random_regular_graph(4, 14, seed=1), nx.hypercube_graph(4)):
+        assert worst_coalition_indices(Network(graph), 3).mu == pytest.approx(
+            brute_force(graph, 3), rel=1e-6, abs=1e-9
+        )
+
+
+def test_rounding_does_not_hide_a_cut_from_the_quick_bound():
+    """A chain of triangles: every joint is a cut, and Λ is 1 up to rounding there."""
+    chain = nx.Graph()
+    for k in range(33):
+        nx.add_cycle(chain, [2 * k, 2 * k + 1, 2 * k + 2])
+    certificate = tacit.certify(chain, any=1, sigma=1.0, quick=True)
+    assert not certificate.is_private
+    assert certificate.exposed_sums
+
+
+def test_scales_too_far_apart_are_refused():
+    graph = nx.circulant_graph(6, [1, 2])
+    thin = {link: 1e-8 for link in graph.edges() if 3 in link}
+    with pytest.raises(InputError, match="rounding would decide"):
+        tacit.certify(graph, (), sigma=1.0, link_scales=thin)
+
+
+def test_a_deadline_is_kept():
+    import time
+
+    start = time.monotonic()
+    certificate = tacit.certify(nx.random_regular_graph(8, 150, seed=1), any=6, sigma=1.0, deadline=1.0)
+    assert certificate.method == "bound"
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize("distance", [-1.0, float("inf"), float("nan")])
+def test_impossible_distances_are_refused(distance):
+    with pytest.raises(InputError, match="distance"):
+        tacit.certify(nx.petersen_graph(), {1}, sigma=1.0).guess(distance)
+
+
+def test_a_cut_tells_worlds_apart_with_certainty():
+    cut = tacit.certify(nx.path_graph(5), {2}, sigma=1.0)
+    assert cut.guess(1.0) == 1.0
+    assert cut.guess(0.0) == 0.5

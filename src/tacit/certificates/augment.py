@@ -22,7 +22,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.certificates.worst import worst_coalition_indices
-from tacit.errors import InputError, VacuousError
+from tacit.errors import InputError, TacitError, VacuousError
 from tacit.network import Network, Topology, small_vertex_cut
 
 Link = tuple[int, int]
@@ -184,6 +184,8 @@ def _greedily(topology: Topology, t: int, on_progress: Callable[[float], None] |
         if cut is None:
             break
         pieces = sorted(_pieces(current, cut), key=len)
+        if len(pieces) < 2:
+            raise TacitError("a set that should cut the graph does not; please report this graph.")
         ends = [min(piece, key=lambda i: (current.degrees[i], i)) for piece in pieces]
         new = [(min(a, b), max(a, b)) for a, b in pairwise(ends)]
         added += [link for link in new if link not in added]

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec
 
 import networkx as nx
 
-from tacit.certificates.certificate import Certificate, LinkSigmas, certify
+from tacit.certificates.certificate import Certificate, LinkScales, certify
 from tacit.certificates.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound
@@ -38,7 +38,7 @@ def calibrated(
     coalition: Iterable[Any] | None = None,
     *,
     any: int | None = None,
-    link_sigmas: LinkSigmas | None = None,
+    link_scales: LinkScales | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
     guess: float | None = None,
@@ -54,7 +54,7 @@ def calibrated(
     Against *coalition*, or every coalition of at most *any*. The target is one of: *epsilon* (the paper's,
     D_KL ≤ ε·dist²); *guess*, how often an observer may be right between two worlds that differ by *hide*;
     *epsilon* and *delta* together, for those two worlds. *bound* is the public bound on coefficients, and
-    *resolution* how coarsely the masks' lattice may round them. *link_sigmas* scales σ link by link, as
+    *resolution* how coarsely the masks' lattice may round them. *link_scales* scales σ link by link, as
     `allocate` returns it.
 
     >>> import networkx as nx
@@ -62,20 +62,22 @@ def calibrated(
     1.0
     """
     wanted = target(epsilon=epsilon, delta=delta, guess=guess, hide=hide)
+    if resolution is not None and not (math.isfinite(resolution) and resolution > 0):
+        raise InputError(f"resolution = {resolution} must be a positive number: how coarsely masks may round.")
     network = Network(graph)
     unit = certify(
         network,
         coalition,
         any=any,
         sigma=1.0,
-        link_sigmas=link_sigmas,
+        link_scales=link_scales,
         quick=quick,
         deadline=deadline,
         on_progress=on_progress,
     )
     _refuse_exposed(unit)
     sigma = math.sqrt(unit.epsilon / wanted)
-    widest = sigma * max((link_sigmas or {}).values(), default=1.0)
+    widest = sigma * max([1.0, *(link_scales or {}).values()])
     _refuse_unrepresentable(network, widest, bound=bound, resolution=resolution or _RESOLUTION * hide)
     return rescaled(unit, sigma)
 
@@ -137,16 +139,18 @@ def _refuse_exposed(unit: Certificate) -> None:
             "add links (`tacit augment`), or guard against fewer agents."
         )
     if not math.isfinite(unit.epsilon):
-        raise NotPrivateError("the quick bound is zero for this graph and coalition size; search without quick=.")
+        raise NotPrivateError(
+            "nothing could be proven for this graph and coalition size: use more links per agent, or search longer."
+        )
 
 
 def _refuse_unrepresentable(network: Network, sigma: float, *, bound: float | None, resolution: float) -> None:
     size = {"agents": len(network), "links": len(network.links)}
     lattice = Lattice.fit(sigma, bound=default_bound(sigma) if bound is None else bound, **size)
     if lattice.step > resolution:
-        largest = Lattice.largest_sigma(resolution, bound=default_bound(0.0) if bound is None else bound, **size)
+        largest = Lattice.largest_sigma(resolution, bound=bound, **size)
         raise MaskError(
             f"σ = {sigma:.6g} is more than float64 carries: coefficients would be rounded to {lattice.step:.1e} "
-            f"where {resolution:.1e} is wanted; the largest σ at that resolution is {largest:.6g}. Ask for less "
+            f"where {resolution:.1e} is wanted; the largest σ at that resolution is {largest:.9g}. Ask for less "
             "privacy, a better connected graph, or a coarser resolution."
         )

@@ -27,8 +27,11 @@ from tacit.errors import InputError, MaskError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
 from tacit.typing import Array
 
+_SPREAD = 1e4  # of the links' scales: beyond it eigenvalues drown in rounding
+_EXTREME = 1e100
+
 Sigma = float | Sequence[float]
-LinkSigmas = Mapping[tuple[Any, Any], float]
+LinkScales = Mapping[tuple[Any, Any], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,19 @@ class Certificate:
         return tuple(c.agents[0] for c in self.components if len(c.agents) == 1)
 
     def divergence(self, distance: float = 1.0) -> float:
-        """Return the largest D_KL between two worlds that far apart."""
-        return self.epsilon * distance**2
+        """Return the largest D_KL between two worlds that far apart, of the same sum over all honest agents.
+
+        Infinite if the coalition is a vertex cut: the worlds may differ in the sum of a piece. Inside a piece its
+        own ε holds, see `components`.
+        """
+        if not (distance >= 0 and math.isfinite(distance)):
+            raise InputError(f"distance = {distance} must be zero or more: it is how far apart two worlds are.")
+        if distance == 0:
+            return 0.0
+        return math.inf if self.exposed_sums else self.epsilon * distance**2
 
     def tradeoff(self, distance: float = 1.0) -> TradeOff:
         """Return how well the two worst worlds that far apart can be told from each other."""
-        if not distance >= 0:
-            raise InputError(f"distance = {distance} must not be negative: it is how far apart two worlds are.")
         return TradeOff.at(self.divergence(distance))
 
     def guess(self, distance: float = 1.0) -> float:
@@ -137,14 +146,14 @@ def certify(
     *,
     any: int | None = None,
     sigma: Sigma,
-    link_sigmas: LinkSigmas | None = None,
+    link_scales: LinkScales | None = None,
     quick: bool = False,
     deadline: float | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Certificate:
     """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents.
 
-    *sigma* is one number, or one per basis function. *link_sigmas* multiplies it link by link (1 where a link is
+    *sigma* is one number, or one per basis function. *link_scales* multiplies it link by link (1 where a link is
     not named). *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
 
     >>> import networkx as nx
@@ -152,7 +161,7 @@ def certify(
     0.125
     """
     network, sigmas = Network(graph), _checked(sigma)
-    scales = _scales(network, link_sigmas)
+    scales = _scales(network, link_scales)
     if (coalition is None) == (any is None):
         raise InputError("name either a coalition or, with any=, the size of every coalition to guard against.")
     if any is None:
@@ -167,7 +176,7 @@ def worst_coalition(
     graph: nx.Graph[Any] | Network,
     any: int,
     *,
-    link_sigmas: LinkSigmas | None = None,
+    link_scales: LinkScales | None = None,
     deadline: float | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[Any, ...] | None:
@@ -179,7 +188,7 @@ def worst_coalition(
     """
     network = Network(graph)
     worst = worst_coalition_indices(
-        network, any, scales=_scales(network, link_sigmas), deadline=deadline, on_progress=on_progress
+        network, any, scales=_scales(network, link_scales), deadline=deadline, on_progress=on_progress
     )
     return (
         tuple(network.agents[i] for i in worst.coalition) if worst.exact and worst.coalition is not None else None
@@ -191,11 +200,11 @@ def leakage(
     coalition: Iterable[Any] = (),
     *,
     sigma: Sigma,
-    link_sigmas: LinkSigmas | None = None,
+    link_scales: LinkScales | None = None,
 ) -> Leakage:
     """Return the exact law of what *coalition* sees of the honest coefficients."""
     network = Network(graph)
-    return _law(network, tuple(dict.fromkeys(coalition)), _checked(sigma), _scales(network, link_sigmas))
+    return _law(network, tuple(dict.fromkeys(coalition)), _checked(sigma), _scales(network, link_scales))
 
 
 def _against_one(
@@ -290,23 +299,27 @@ def _checked(sigma: Sigma) -> tuple[float, ...]:
         sigmas = tuple(np.atleast_1d(np.asarray(sigma, dtype=np.float64)).tolist())
     except (TypeError, ValueError) as error:
         raise MaskError("sigma must be a positive number, or one per basis function.") from error
-    if not sigmas or not all(s > 0 and math.isfinite(s) for s in sigmas):
-        raise MaskError(f"sigma = {sigma} must be positive: without masks there is nothing to certify.")
+    if not sigmas or not all(1.0 / _EXTREME < s < _EXTREME for s in sigmas):
+        raise MaskError(
+            f"sigma = {sigma} must be positive, and neither tiny nor huge: without masks nothing is certified."
+        )
     return sigmas
 
 
-def _scales(network: Network, link_sigmas: LinkSigmas | None) -> Array | None:
+def _scales(network: Network, link_scales: LinkScales | None) -> Array | None:
     """Return one factor per link, in the network's order."""
-    if link_sigmas is None:
+    if link_scales is None:
         return None
-    given = {frozenset(link): float(scale) for link, scale in link_sigmas.items()}
+    given = {frozenset(link): float(scale) for link, scale in link_scales.items()}
     links = [frozenset((network.agents[i], network.agents[j])) for i, j in network.links]
-    unknown = next((link for link in link_sigmas if frozenset(link) not in set(links)), None)
+    unknown = next((link for link in link_scales if frozenset(link) not in set(links)), None)
     if unknown is not None:
-        raise InputError(f"{unknown[0]} and {unknown[1]} are not linked, and have no σ of their own.")
+        raise InputError(f"{unknown[0]} and {unknown[1]} are not linked, and have no scale of their own.")
     scales = np.array([given.get(link, 1.0) for link in links])
     if not (np.isfinite(scales) & (scales > 0)).all():
-        raise MaskError("the σ of every link must be positive.")
+        raise MaskError("the scale of every link must be positive.")
+    if scales.max() > _SPREAD * scales.min():
+        raise MaskError(f"the links' scales differ by more than a factor of {_SPREAD:g}: rounding would decide.")
     return scales
 
 

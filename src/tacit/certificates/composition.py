@@ -11,16 +11,15 @@ are the plainest case.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, islice
+from itertools import combinations
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 _IN_SPAN = 1e-8
-_COALITIONS = 3000
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version")
 
 
@@ -50,7 +49,8 @@ class Release:
         **more: str,
     ) -> Release:
         """Return the release of a run over *graph*."""
-        scales = tuple(sorted((str(a), str(b), float(s)) for (a, b), s in (link_scales or {}).items()))
+        named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
+        scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
         sigmas = tuple(map(float, sigma)) if isinstance(sigma, Sequence) else (float(sigma),)
         links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
         participants = tuple(sorted(str(a) for a in graph))
@@ -106,7 +106,7 @@ def exposures(
     """Return the agents whose coefficients all *releases* together tell exactly to *coalition*.
 
     A new cost version is a new unknown of *owner*, whose ledger this is; the others count as unchanged, which is
-    the careful assumption. Without an owner everybody changes with the version.
+    the careful assumption, and so does everybody where no owner is named.
     """
     corrupted = tuple(sorted(coalition))
     sums: list[tuple[frozenset[tuple[str, str]], str]] = []
@@ -114,8 +114,7 @@ def exposures(
         honest = release.graph()
         honest.remove_nodes_from(set(corrupted) & set(honest))
         for piece in nx.connected_components(honest):
-            version = release.cost_version
-            members = frozenset((a, version if owner in (None, a) else "") for a in piece)
+            members = frozenset(_unknown(a, release, owner) for a in piece)
             if (members, release.run) not in sums:
                 sums.append((members, release.run))
     unknowns = sorted({unknown for members, _ in sums for unknown in members})
@@ -128,32 +127,101 @@ def exposures(
     basis = np.linalg.svd(rows, full_matrices=False)
     right = basis.Vh[_IN_SPAN * basis.S[0] < basis.S]
     exposed = np.flatnonzero((right**2).sum(axis=0) > 1.0 - _IN_SPAN)
-    return tuple(Exposure(unknowns[k][0], _why(rows, sums, int(k)), corrupted) for k in exposed)
+    return tuple(Exposure(unknowns[k][0], _why(rows, [run for _, run in sums], int(k)), corrupted) for k in exposed)
 
 
 def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None = None) -> tuple[Exposure, ...]:
-    """Return who is exposed to nobody in particular or to some coalition of at most *t*, each agent once.
+    """Return who is exposed to some coalition of at most *t* agents, if no such coalition cuts a run's graph.
 
-    Coalitions are tried from the smallest on, up to some thousand of them.
+    A combination of the runs' sums tells a coalition C an agent i if it involves i and, beside it, members of C
+    alone. Agents that took part in the same runs have the same weight in every combination, so only classes of at
+    most t + 1 such agents can be singled out: those are tried, and every combination of them.
     """
-    everybody = sorted({agent for release in releases for agent in release.participants})
-    found: dict[str, Exposure] = {}
-    coalitions = chain.from_iterable(combinations(everybody, size) for size in range(t + 1))
-    for coalition in islice(coalitions, _COALITIONS):
-        for exposure in exposures(releases, coalition=coalition, owner=owner):
-            found.setdefault(exposure.agent, exposure)
-    return tuple(found.values())
+    unknowns = sorted({_unknown(a, release, owner) for release in releases for a in release.participants})
+    if not unknowns:
+        return ()
+    taking_part = [{_unknown(a, release, owner) for a in release.participants} for release in releases]
+    rows = np.array([[unknown in members for unknown in unknowns] for members in taking_part], dtype=float)
+    classes: dict[bytes, list[int]] = {}
+    for k, column in enumerate(rows.T):
+        classes.setdefault(column.tobytes(), []).append(k)
+    groups = list(classes.values())
+    small = [g for g, group in enumerate(groups) if len(group) <= t + 1]
+    patterns = rows[:, [group[0] for group in groups]]
+    found: dict[tuple[str, tuple[str, ...]], Exposure] = {}
+    for chosen in _subsets(small, groups, t + 1):
+        others = np.setdiff1d(np.arange(len(groups)), chosen)
+        for g in np.array(chosen)[_singled_out(patterns, others, np.array(chosen))]:
+            members = [unknowns[k][0] for h in chosen for k in groups[h]]
+            for k in groups[int(g)]:
+                agent = unknowns[k][0]
+                if members.count(agent) > 1:
+                    continue  # two versions of one cost: their difference is told, and neither of them
+                coalition = tuple(sorted(set(members) - {agent}))
+                runs = _why(rows, _labels(releases), k, free=[i for h in chosen for i in groups[h]])
+                found.setdefault((agent, coalition), Exposure(agent, runs, coalition))
+    return _least(tuple(found.values()))
 
 
-def _why(rows: Any, sums: list[tuple[frozenset[tuple[str, str]], str]], k: int) -> tuple[str, ...]:
-    """Return the fewest runs that single out unknown k: one, two, or those of a least-squares solution."""
-    tip = np.zeros(rows.shape[1])
-    tip[k] = 1.0
-    for row, (_, run) in zip(rows, sums, strict=True):
+def newly_exposed(before: Iterable[Exposure], after: Iterable[Exposure]) -> tuple[Exposure, ...]:
+    """Return the exposures in *after* to coalitions that did not know the agent, nor contain one that did."""
+    known = list(before)
+
+    def is_new(new: Exposure) -> bool:
+        return not any(old.agent == new.agent and set(old.coalition) <= set(new.coalition) for old in known)
+
+    return tuple(new for new in after if is_new(new))
+
+
+def _least(found: tuple[Exposure, ...]) -> tuple[Exposure, ...]:
+    """Drop exposures to a coalition that contains a smaller one which suffices."""
+    ordered = sorted(found, key=lambda e: len(e.coalition))
+    kept: list[Exposure] = []
+    for exposure in ordered:
+        kept += newly_exposed(kept, [exposure])
+    return tuple(kept)
+
+
+def _subsets(small: list[int], groups: list[list[int]], most: int) -> Iterator[tuple[int, ...]]:
+    """Yield sets of classes with at most *most* agents in all."""
+    for size in range(1, most + 1):
+        for chosen in combinations(small, size):
+            if sum(len(groups[g]) for g in chosen) <= most:
+                yield chosen
+
+
+def _singled_out(patterns: Any, others: Any, chosen: Any) -> Any:
+    """Return for each chosen class whether some combination of rows is zero on the others and not on it."""
+    weights = np.eye(len(patterns))
+    if len(others):
+        u, s, _ = np.linalg.svd(patterns[:, others])
+        rank = int((s > _IN_SPAN * max(s[0], 1.0)).sum()) if len(s) else 0
+        weights = u[:, rank:].T  # combinations of rows that vanish on the other classes
+    left = weights @ patterns[:, chosen]
+    return (np.abs(left) > 1e-7).any(axis=0) if len(left) else np.zeros(len(chosen), dtype=bool)
+
+
+def _unknown(agent: str, release: Release, owner: str | None) -> tuple[str, str]:
+    """Return the name of an agent's coefficient in a run: the owner's is another one in every cost version."""
+    return (agent, release.cost_version if agent == owner else "")
+
+
+def _labels(releases: Sequence[Release]) -> list[str]:
+    return [release.run for release in releases]
+
+
+def _why(rows: Any, runs: list[str], k: int, free: Sequence[int] = ()) -> tuple[str, ...]:
+    """Return the fewest runs that single out unknown k: one, two, or those of a least-squares solution.
+
+    The entries *free* belong to the coalition, which knows them.
+    """
+    bound = np.array([i for i in range(rows.shape[1]) if i == k or i not in set(free)])
+    seen, tip = rows[:, bound], (bound == k).astype(float)
+    for row, run in zip(seen, runs, strict=True):
         if np.array_equal(row, tip):
             return (run,)
-    for i, j in combinations(range(len(rows)), 2):
-        if np.array_equal(np.abs(rows[i] - rows[j]), tip):
-            return sums[i][1], sums[j][1]
-    weights = np.linalg.lstsq(rows.T, tip, rcond=None)[0]
-    return tuple(dict.fromkeys(run for weight, (_, run) in zip(weights, sums, strict=True) if abs(weight) > 1e-6))
+    for i, j in combinations(range(len(seen)), 2):
+        if np.array_equal(np.abs(seen[i] - seen[j]), tip):
+            return runs[i], runs[j]
+    weights = np.linalg.lstsq(seen.T, tip, rcond=None)[0]
+    return tuple(dict.fromkeys(run for weight, run in zip(weights, runs, strict=True) if abs(weight) > 1e-6))

@@ -22,6 +22,7 @@ from tacit.network import Network
 
 _SEARCHED = 400  # agents up to which the final certificate is exact
 _FINALISTS = 3
+_SECONDS = 60.0  # that a larger graph is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,11 @@ def design(
             on_progress(0.8 * (draw + 1) / draws)
     ranked.sort(key=lambda entry: (-entry[0], entry[1]))
     wanted = {"epsilon": epsilon, "delta": delta, "guess": guess, "hide": hide}
-    quick = agents > _SEARCHED
-    finalists = ranked[: 1 if quick else _FINALISTS]
+    large = agents > _SEARCHED
+    finalists = ranked[: 1 if large else _FINALISTS]
+    deadline = _SECONDS if large else None
     certificates = [
-        calibrated(network, any=any, quick=quick, bound=bound, resolution=resolution, **wanted)  # type: ignore[arg-type]
+        calibrated(network, any=any, deadline=deadline, bound=bound, resolution=resolution, **wanted)  # type: ignore[arg-type]
         for _, _, network in finalists
     ]
     best = min(range(len(finalists)), key=lambda k: certificates[k].sigma)

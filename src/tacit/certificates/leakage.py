@@ -103,10 +103,12 @@ class Leakage:
 
     def posterior_deviation(self, agent: Any, prior: float) -> float:
         """Return the uncertainty about one coefficient if all have independent priors of deviation *prior*."""
-        S = prior**2 * np.eye(len(self.agents))
-        seen = S + 2.0 * min(self.sigmas) ** 2 * self.laplacian
-        left = S - S @ np.linalg.solve(seen, S)
-        return math.sqrt(max(float(left[self._at(agent), self._at(agent)]), 0.0))
+        if not (math.isfinite(prior) and prior > 0):
+            raise InputError(f"prior = {prior} must be a positive number: the deviation of the prior.")
+        values, vectors = np.linalg.eigh(2.0 * min(self.sigmas) ** 2 * self.laplacian)
+        noise = np.maximum(values, 0.0)
+        left = noise / (1.0 + noise / prior**2)  # prior²·noise/(prior² + noise), along every eigenvector
+        return math.sqrt(float((vectors[self._at(agent)] ** 2 * left).sum()))
 
     def _least_mu(self) -> float:
         mus = [0.0]

@@ -23,8 +23,16 @@ from typing import Self
 import msgspec
 
 from tacit.certificates.certificate import certify
-from tacit.certificates.composition import Exposure, Release, exposures, exposures_to_any, is_repeated, reused_masks
-from tacit.errors import InputError, LedgerError, RefusedError
+from tacit.certificates.composition import (
+    Exposure,
+    Release,
+    exposures,
+    exposures_to_any,
+    is_repeated,
+    newly_exposed,
+    reused_masks,
+)
+from tacit.errors import FileError, InputError, LedgerError, RefusedError
 
 _SCHEMA = """
 CREATE TABLE terms (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -96,12 +104,16 @@ class Ledger:
         if any is not None and any < 0:
             raise InputError(f"any = {any} must not be negative: the size of the coalitions to guard against.")
         self.path, self._clock = Path(path), clock
+        if not self.path.parent.is_dir():
+            raise FileError(f"{self.path}: the folder does not exist.")
+        if self.path.exists() and self.path.stat().st_size == 0:
+            raise LedgerError(f"{self.path}: is empty, and a ledger never is; restore a copy.")
         try:
             self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
-            self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
-            terms = {"owner": owner, "budget": budget, "any": any}
+            terms = {"owner": owner, "budget": None if budget is None else float(budget), "any": any}
             self._terms = self._opened({name: value for name, value in terms.items() if value is not None})
+            self._database.execute("PRAGMA journal_mode = WAL")
             self._verify()
         except sqlite3.DatabaseError as error:
             raise LedgerError(
@@ -139,7 +151,7 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Return everything recorded, in order."""
-        return tuple(entry for entry, _ in self._rows())
+        return tuple(entry for entry, _, _ in self._rows())
 
     def spent(self, cost_version: str) -> float:
         """Return the total ε released about one version of the costs."""
@@ -194,9 +206,8 @@ class Ledger:
                 f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
                 f"({spent:.3g} is spent on these costs)"
             )
-        before = {e.agent for e in exposures_to_any(past, self.guards, owner=self.owner)}
-        after = exposures_to_any([*past, new], self.guards, owner=self.owner)
-        exposed = tuple(e for e in after if e.agent not in before)
+        before = exposures_to_any(past, self.guards, owner=self.owner)
+        exposed = newly_exposed(before, exposures_to_any([*past, new], self.guards, owner=self.owner))
         reasons += [str(e) for e in exposed]
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons))
 
@@ -226,9 +237,8 @@ class Ledger:
         if broken != "ok":
             raise sqlite3.DatabaseError(broken)
         before, count = _genesis(self._terms), 0
-        for entry, chain in self._rows():
+        for entry, text, chain in self._rows():
             count = entry.number
-            text = msgspec.json.encode(entry.release).decode()
             stored = entry.epsilon if math.isfinite(entry.epsilon) else 1e308
             before = _link(before, entry.number, entry.recorded, text, stored)
             if before != chain:
@@ -238,7 +248,8 @@ class Ledger:
         if self._head() != (count, before):
             raise LedgerError(f"{self.path}: its last rows are missing or its terms were changed; restore a copy.")
 
-    def _rows(self) -> Iterator[tuple[Entry, str]]:
+    def _rows(self) -> Iterator[tuple[Entry, str, str]]:
+        """Yield every row as an entry, with its text as stored and its link of the chain."""
         rows = self._database.execute("SELECT * FROM releases ORDER BY number").fetchall()
         for expected, (number, recorded, text, epsilon, chain) in enumerate(rows, start=1):
             if number != expected:
@@ -247,7 +258,7 @@ class Ledger:
                 release = msgspec.json.decode(text, type=Release)
             except msgspec.MsgspecError as error:
                 raise LedgerError(f"{self.path}: row {number} cannot be read; restore a copy.") from error
-            yield Entry(number, recorded, release, math.inf if epsilon >= 1e308 else epsilon), chain
+            yield Entry(number, recorded, release, math.inf if epsilon >= 1e308 else epsilon), text, chain
 
     def _head(self) -> tuple[int, str]:
         """Return the number and the chain of the last row."""
@@ -257,7 +268,10 @@ class Ledger:
     @contextmanager
     def _exclusively(self) -> Iterator[None]:
         """One transaction that no other process can enter: all of it happens, or nothing."""
-        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise LedgerError(f"{self.path}: cannot be written now ({error}); try again.") from error
         try:
             yield
         except BaseException:
@@ -270,7 +284,7 @@ def _epsilon(release: Release, guards: int) -> float:
     """Return ε of one run against every coalition of at most *guards* of its participants."""
     size = min(guards, len(release.participants) - 2)
     scales = {(a, b): scale for a, b, scale in release.link_scales} or None
-    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas, link_sigmas=scales).epsilon
+    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas, link_scales=scales).epsilon
 
 
 def _genesis(terms: dict[str, str]) -> str:

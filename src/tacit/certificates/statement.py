@@ -53,9 +53,8 @@ def headline(certificate: Certificate, distance: float) -> str:
     rate = f"{100 * certificate.guess(distance):.1f} % of the time"
     rate = f"at most {rate}" if certificate.method == "bound" else f"{rate} at worst"
     return (
-        f"{who} and must decide between two worlds that differ by {distance:g} guesses right {rate}, "
-        "where a coin is right 50 % "
-        f"(ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
+        f"{who} and must decide between two worlds of the same sum that differ by {distance:g} guesses right "
+        f"{rate}, where a coin is right 50 % (ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
     )
 
 

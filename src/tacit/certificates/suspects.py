@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit.certificates.threshold import Bounds, Indices
+from tacit.typing import Array
 
 _TOGETHER = 8192  # suspects handed out at a time
 _COMPLETED = 200_000  # completions looked at in one go
@@ -27,6 +28,9 @@ def suspects(bounds: Bounds, t: int) -> Iterator[tuple[Indices, float]]:
     held = 0
     for done, u in enumerate(order):
         for found in _around(int(u), bounds, t):
+            if not len(found):
+                yield found, done / len(order)
+                continue
             waiting.append(found)
             held += len(found)
             if held >= _TOGETHER:
@@ -39,8 +43,7 @@ def suspects(bounds: Bounds, t: int) -> Iterator[tuple[Indices, float]]:
 
 
 def _around(u: int, bounds: Bounds, t: int) -> Iterator[Indices]:
-    """Yield the suspects in which u has the largest row sum (the first such u), each once."""
-    need = 1.0 - bounds.single[u]
+    """Yield the suspects in which u has the largest row sum; empty arrays while none turn up."""
     if t == 1:
         yield np.array([[u]])
         return
@@ -48,9 +51,10 @@ def _around(u: int, bounds: Bounds, t: int) -> Iterator[Indices]:
     order = order[order != u]
     c = bounds.coupling[u][order]
     sums = np.concatenate([[0.0], np.cumsum(c)])
-    chosen = np.empty((1, 0), dtype=np.intp)
-    weight = np.zeros(1)
-    for left in range(t - 1, 0, -1):
+    need = 1.0 - bounds.single[u]
+
+    def extended(chosen: Indices, weight: Array, left: int) -> Iterator[Indices]:
+        """Yield what becomes of prefixes when *left* more partners join, the closest first, depth first."""
         # the best completion of a prefix takes the next `left` partners in order, starting with number k
         best = sums[left:] - sums[:-left]  # c_k + … + c_{k+left−1}
         last = chosen[:, -1] if chosen.shape[1] else np.full(1, -1, dtype=np.intp)
@@ -58,14 +62,14 @@ def _around(u: int, bounds: Bounds, t: int) -> Iterator[Indices]:
         count = np.maximum(reach - (last + 1), 0)
         for part in _parts(count):
             prefix = np.repeat(np.arange(part.start, part.stop), count[part])
+            following = _ramps(last[part] + 1, count[part])
+            longer = np.column_stack([chosen[prefix], following])
             if left == 1:
-                following = _ramps(last[part] + 1, count[part])
-                members = np.column_stack([chosen[prefix], following])
-                yield from _kept(u, order[members], bounds)
-        if left > 1:
-            prefix = np.repeat(np.arange(len(count)), count)
-            following = _ramps(last + 1, count)
-            chosen, weight = np.column_stack([chosen[prefix], following]), weight[prefix] + c[following]
+                yield _kept(u, order[longer], bounds)
+            else:
+                yield from extended(longer, weight[prefix] + c[following], left - 1)
+
+    yield from extended(np.empty((1, 0), dtype=np.intp), np.zeros(1), t - 1)
 
 
 def _parts(count: Indices) -> Iterator[slice]:
@@ -87,21 +91,18 @@ def _ramps(first: Indices, count: Indices) -> Indices:
     return np.arange(total) - offsets + np.repeat(first, count)
 
 
-def _kept(u: int, partners: Indices, bounds: Bounds) -> Iterator[Indices]:
-    """Yield those coalitions {u} ∪ partners in which u has the largest row sum and λ_max(S_C) exceeds 1."""
-    if not len(partners):
-        return
+def _kept(u: int, partners: Indices, bounds: Bounds) -> Indices:
+    """Return those coalitions {u} ∪ partners in which u has the largest row sum and λ_max(S_C) exceeds 1."""
     coalitions = np.column_stack([np.full(len(partners), u), partners])
     S = bounds.coupling[coalitions[:, :, None], coalitions[:, None, :]]
     t = coalitions.shape[1]
     S[:, np.arange(t), np.arange(t)] = bounds.single[coalitions]
     sums = S.sum(axis=2)
-    first = (sums[:, 1:] < sums[:, :1]) | ((sums[:, 1:] == sums[:, :1]) & (partners > u))
-    keep = first.all(axis=1)
+    # rows are added up in another order around each member: near-ties stay, and may be tried twice
+    keep = (sums[:, 1:] <= sums[:, :1] * (1.0 + 1e-12)).all(axis=1)
     S, coalitions, y = S[keep], coalitions[keep], sums[keep]
     for _ in range(3):  # Collatz–Wielandt: λ_max ≤ max (Sy)_i / y_i for any positive y
         after = np.matvec(S, y)
         alive = (after / np.maximum(y, 1e-300)).max(axis=1) > 1.0
         S, coalitions, y = S[alive], coalitions[alive], after[alive]
-    if len(coalitions):
-        yield np.sort(coalitions, axis=1)
+    return np.sort(coalitions, axis=1)

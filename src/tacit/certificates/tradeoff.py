@@ -32,7 +32,10 @@ class TradeOff:
     @classmethod
     def of_epsilon_delta(cls, epsilon: float, delta: float) -> TradeOff:
         """Return the weakest trade-off that is (ε, δ)-indistinguishable."""
-        return cls(float(brentq(lambda mu: cls(mu).delta(epsilon) - delta, 1e-12, 1e3, xtol=1e-14, rtol=1e-14)))
+        high = 1.0
+        while cls(high).delta(epsilon) < delta:
+            high *= 2.0
+        return cls(float(brentq(lambda mu: cls(mu).delta(epsilon) - delta, 0.0, high, xtol=1e-14, rtol=1e-14)))
 
     def false_negatives(self, false_positives: float) -> float:
         """Return the least share of missed changes at a share of false alarms: Φ(Φ⁻¹(1 − β) − μ)."""

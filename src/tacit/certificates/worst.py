@@ -29,6 +29,7 @@ _DENSE = 3000  # agents up to which the graph is decomposed whole
 _INVERTIBLE = 12_000  # agents up to which one dense factorisation is affordable
 _ENUMERATED = 60  # coalitions that are tried one by one without any cleverness
 _PROOF = 1e-7  # relative slack of a proof
+_NOTHING = 1e-9  # a bound below this fraction of μ₂ proves nothing
 
 
 class Worst(NamedTuple):
@@ -72,12 +73,13 @@ def worst_coalition_indices(
     if math.comb(n, t) <= _ENUMERATED:
         return _try_all(topology, threshold, t)
     low = _certified_bound(threshold, t)
-    if low <= 0.0:
+    if low <= _NOTHING * threshold.mu:  # rounding can leave a cut with a bound above zero
+        low = 0.0
         cut = small_vertex_cut(topology, t)
         if cut is not None:
             return Worst(0.0, _named(cut), exact=True)
     if quick:
-        return Worst(max(low, 0.0), None, exact=False)
+        return Worst(low, None, exact=False)
     return _search(threshold, t, low, end, on_progress)
 
 
@@ -124,8 +126,8 @@ def _certified_bound(threshold: Threshold, t: int, *, refinements: int = 2) -> f
 def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
     """Return a bound for a graph that is too large to decompose: Σ s_v at one or two θ, or μ₂ − t."""
     mu = algebraic_connectivity(topology.scaled_laplacian(scales))
-    thinnest = 1.0 if scales is None else float(np.max(scales)) ** 2
-    low = max(mu - t * thinnest, 0.0)
+    widest = 1.0 if scales is None else float(np.max(scales)) ** 2
+    low = max(mu - t * widest, 0.0)
     if len(topology) <= _INVERTIBLE:
         threshold = Threshold(topology, scales)
         for fraction in (0.8, 0.5, 0.2):
@@ -137,7 +139,8 @@ def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
             if total <= 1.0:
                 low = max(low, mu - (mu - theta) * total)
                 break
-    if low <= 0.0:
+    if low <= _NOTHING * mu:
+        low = 0.0
         cut = small_vertex_cut(topology, t)
         if cut is not None:
             return Worst(0.0, _named(cut), exact=True)
@@ -153,11 +156,13 @@ def _search(threshold: Threshold, t: int, low: float, end: float, on_progress: P
             return Worst(mu, best, exact=True)
         M, bounds = threshold.resolvent(theta), threshold.bounds(theta)
         better = None
-        for coalitions, share in suspects(bounds, t):
+        for coalitions, share in suspects(bounds, t):  # also empty ones, now and then, to look at the clock
             if on_progress is not None:
                 on_progress(share)
             if time.monotonic() > end:
                 return Worst(low, best, exact=False)
+            if not len(coalitions):
+                continue
             better = _lowest(threshold, coalitions, threshold.peaks(M, coalitions), theta)
             if better is not None:
                 break

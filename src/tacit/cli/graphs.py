@@ -61,7 +61,7 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
     writers: dict[str, Callable[[nx.Graph[Any], Any], None]] = {
         ".graphml": nx.write_graphml,
         ".gml": lambda g, p: nx.write_gml(g, p, stringizer=str),
-        ".edges": lambda g, p: nx.write_edgelist(g, p, data=False),
+        ".edges": lambda g, p: nx.write_edgelist(g, p, data=False, delimiter="\t"),
     }
     if path.suffix.lower() not in writers:
         raise FileError(f"{path}: graphs are written as {', '.join(writers)}.")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tacit.certificates import Ledger, Release, Review
 from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json
-from tacit.errors import FileError
+from tacit.errors import FileError, GraphError
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: show, check, add.")
 
@@ -38,6 +38,10 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
     with Ledger(ledger) as book:
         entries = book.entries()
         against = tuple(name.strip() for name in (coalition or "").split(",") if name.strip())
+        known = {agent for e in entries for agent in e.release.participants}
+        strange = [name for name in against if name not in known]
+        if strange:
+            raise GraphError(f"no agent is called {strange[0]} in any run of this ledger.")
         exposed = book.exposed(against)
         if json:
             print_json(

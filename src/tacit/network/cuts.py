@@ -76,13 +76,9 @@ class _Flows:
         left.eliminate_zeros()
         reached = np.zeros(2 * self.n + 1, dtype=bool)
         reached[breadth_first_order(left, source, return_predecessors=False)] = True
-        if len(group) == 1:
-            reached[group[0]] = reached[self.n + group[0]]
-        else:
-            shut = np.array(group)[~reached[group]]
-            reached[shut] = False
-        inside, outside = reached[: self.n], reached[self.n : 2 * self.n]
-        cut = np.flatnonzero(inside & ~outside)
-        if len(group) > 1:  # a source pipe that is full counts the agent behind it
-            cut = np.union1d(cut, [i for i in group if not reached[i]])
+        entrances, exits = reached[: self.n], reached[self.n : 2 * self.n]
+        cut = np.flatnonzero(entrances & ~exits)
+        # a full pipe out of the source counts the agent behind it
+        behind = group if len(group) > 1 else self.adjacent[[group[0]]].indices.tolist()
+        cut = np.setdiff1d(np.union1d(cut, [i for i in behind if not reached[i]]), group if len(group) == 1 else [])
         return cut.astype(np.intp)

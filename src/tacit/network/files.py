@@ -10,12 +10,26 @@ import networkx as nx
 
 from tacit.errors import FileError
 
+
+def _read_links(path: Path) -> nx.Graph[Any]:
+    """Return a graph from lines of two names, with a tab or blanks between them; what follows them is ignored."""
+    graph: nx.Graph[Any] = nx.Graph()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        content = line.partition("#")[0].strip()
+        names = [name.strip() for name in content.split("\t" if "\t" in content else None)]
+        if content and len(names) < 2:
+            raise FileError(f"{path}: line {number} names one agent where a link needs two.")
+        if content:
+            graph.add_edge(names[0], names[1])
+    return graph
+
+
 _READERS: dict[str, Callable[[Path], nx.Graph[Any]]] = {
     ".graphml": nx.read_graphml,
     ".gml": nx.read_gml,
-    ".edges": nx.read_edgelist,
-    ".edgelist": nx.read_edgelist,
-    ".txt": nx.read_edgelist,
+    ".edges": _read_links,
+    ".edgelist": _read_links,
+    ".txt": _read_links,
 }
 
 
@@ -29,6 +43,8 @@ def read_graph(path: Path) -> nx.Graph[Any]:
         )
     try:
         return reader(path)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except Exception as error:  # the readers raise whatever their parsers raise

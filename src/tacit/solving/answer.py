@@ -53,9 +53,9 @@ class Answer:
                 "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…)."
             )
         names, scales = self.network.agents, self.record.phase1.link_scales
-        link_sigmas = {(names[i], names[j]): scale for i, j, scale in scales} or None
+        link_scales = {(names[i], names[j]): scale for i, j, scale in scales} or None
         sigma = self.record.phase1.sigma
-        return certify(self.network, coalition, any=any, sigma=sigma, link_sigmas=link_sigmas, quick=quick)
+        return certify(self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, quick=quick)
 
     def __repr__(self) -> str:
         record = self.record
