@@ -75,10 +75,6 @@ class Lattice:
         """How many bits of a mask lie below σ."""
         return math.ceil(math.log2(self.sigma)) - self.exponent
 
-    def is_too_coarse_for(self, sigma: float) -> bool:
-        """Whether masks of that deviation would show their rounding."""
-        return sigma < 2.0 ** (self.exponent + _FEWEST)
-
     def round(self, coefficients: Array) -> Array:
         """Return the nearest lattice points; refuse what exceeds the public bound."""
         if not (np.abs(coefficients) <= self.bound).all():

@@ -61,6 +61,18 @@ def test_solve_takes_overrides_and_writes_the_record(run):
     assert "on the agents runtime" in out
 
 
+def test_a_record_is_never_written_over_another_or_into_nowhere(run):
+    """A second run with fresh masks costs privacy: what cannot be written is said before the first."""
+    run("init")
+    Path("r.json").write_text("mine")
+    for target, message in (("r.json", "already there"), ("no/where.json", "folder does not exist")):
+        code, out, err = run("solve", "problem.toml", "--out", target)
+        assert code == 2
+        assert out == ""
+        assert message in err
+    assert Path("r.json").read_text() == "mine"
+
+
 def test_not_converged_is_exit_code_one(run):
     run("init")
     code, out, _ = run("solve", "problem.toml", "--max-rounds", "3")

@@ -131,7 +131,7 @@ BAD = {
     "unknown generator": ('[graph]\ngenerator = "flower"\n' + POINTS + PRIVACY, "no graph generator called 'flower'"),
     "not a generator": ('[graph]\ngenerator = "read_gpickle"\n' + POINTS + PRIVACY, "no graph generator"),
     "bad arguments": (
-        '[graph]\ngenerator = "random_regular_graph"\narguments = { d = 3, n = 5 }\n' + POINTS + PRIVACY,
+        '[graph]\ngenerator = "random_regular_graph"\narguments = { d = 3, n = 5, seed = 1 }\n' + POINTS + PRIVACY,
         "does not work with these arguments",
     ),
     "unreadable graph": ('[graph]\nfile = "none.graphml"\n' + POINTS + PRIVACY, "cannot be read"),
@@ -143,7 +143,7 @@ BAD = {
     ),
     "self-loop": (GRAPH.replace('["west", "north"]', '["west", "west"]') + POINTS + PRIVACY, "self-loops"),
     "one agent": ('[graph]\ngenerator = "empty_graph"\narguments = { n = 1 }\n' + POINTS + PRIVACY, "1 agent(s)"),
-    "directed": ('[graph]\ngenerator = "gn_graph"\narguments = { n = 4 }\n' + POINTS + PRIVACY, "directed"),
+    "directed": ('[graph]\ngenerator = "gn_graph"\narguments = { n = 4, seed = 1 }\n' + POINTS + PRIVACY, "directed"),
     "no cost for one": (GRAPH + POINTS.replace("west =", "east =") + PRIVACY, "nothing for agent west, no agent east"),
     "unknown family": (GRAPH + POINTS.replace("distance", "cubic") + PRIVACY, "no cost family is called 'cubic'"),
     "wrong data": (GRAPH + POINTS.replace("distance", "quadratic") + PRIVACY, "agent north: a quadratic cost needs P and q"),
@@ -172,6 +172,24 @@ BAD = {
     "negative penalty": (GRAPH + POINTS.replace('"distance"', '"distance"\nl1 = -1.0') + PRIVACY, "l1 = -1.0"),
     "meaningless penalty": (GRAPH + POINTS.replace('"distance"', '"distance"\nl2 = 1.0') + PRIVACY, "l2 means nothing to a distance"),
     "settings of opapc": (GRAPH + POINTS + PRIVACY + '[algorithm]\nname = "opapc"\nsmoothness = 1.0\n', "opapc tunes itself"),
+    "no seed": ('[graph]\ngenerator = "gnp_random_graph"\narguments = { n = 5, p = 0.9 }\n' + POINTS + PRIVACY, "give it a seed"),
+    "other columns": (
+        GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["gap.csv", "turned.csv", "gap.csv"]\n' + PRIVACY,
+        "turned.csv: its columns differ from those of gap.csv, first at 'y'",
+    ),
+    "lasso without l1": (GRAPH + '[costs]\nfamily = "lasso"\nfiles = ["gap.csv", "gap.csv", "gap.csv"]\n' + PRIVACY, "needs l1"),
+    "rough Poisson": (
+        GRAPH + '[costs]\nfamily = "poisson"\nl1 = 1.0\nfiles = ["one.csv", "one.csv", "one.csv"]\n' + PRIVACY,
+        "agent north: a rough term needs a smooth part with a Lipschitz gradient",
+    ),
+    "same names": (
+        '[graph]\nlinks = [[1, "1"], ["1", 2], [2, 1]]\n' + POINTS + PRIVACY, "two agents of the graph have the same name"
+    ),
+    "truncated npz": (GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["t.npz", "t.npz", "t.npz"]\n' + PRIVACY, "not a readable .npz"),
+    "no curvature": (
+        GRAPH + POINTS.replace("distance", "absolute-value").replace("point", "centre") + PRIVACY + '[algorithm]\nname = "extra"\n',
+        "no step for costs without a gradient",
+    ),
     "zero sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "0.0"), "sigma = 0.0 must be a positive number"),
     "negative sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "-3.0"), "sigma = -3.0 must be a positive number"),
     "no sigma": (GRAPH + POINTS + PRIVACY.replace("sigma = 100.0", ""), "needs sigma"),
@@ -206,7 +224,13 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(text, message, folder, mo
     (folder / "broken.graphml").write_text("<graphml>")
     (folder / "gap.csv").write_text("dose,y\n1.0,2.0\n,3.0\n")
     (folder / "word.csv").write_text("dose,y\n1.0,high\n")
+    if "turned.csv" in text:
+        (folder / "turned.csv").write_text("y,dose\n1.0,2.0\n")
     (folder / "b.npz").write_bytes(b"not an archive")
+    np.savez(folder / "t.npz", A=np.ones((50, 3)), y=np.ones(50))
+    (folder / "t.npz").write_bytes((folder / "t.npz").read_bytes()[:200])
+    if "one.csv" in text:
+        (folder / "one.csv").write_text("dose,y\n1.0,2.0\n")
     if "good.csv" in text:
         (folder / "good.csv").write_text("dose,y\n1.0,2.0\n")
     (folder / "p.toml").write_text(text)

@@ -1,5 +1,6 @@
 """Every algorithm against the centralised optimum, from no masks to σ = 10⁶."""
 
+import warnings
 from functools import partial
 
 import networkx as nx
@@ -13,7 +14,7 @@ from tacit.algorithms import ALGORITHMS, Landscape
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.gradient_tracking import contraction
 from tacit.errors import AlgorithmError
-from tacit.masks import AffineMasks
+from tacit.masks import AffineMasks, Keystreams, agent_keys
 from tacit.network import Network, Spectrum
 from tacit.runtimes import Stacked
 from tacit.solving.solve import InexactWarning
@@ -310,3 +311,94 @@ def test_a_lattice_too_coarse_for_the_answer_is_said():
         answer = tacit.solve(problem, privacy=masked(1e12))
     assert np.abs(answer.x - optimum(problem)).max() < 1.0
     assert any("rounded" in caution for caution in answer.record.warnings)
+
+
+@pytest.mark.parametrize("sigma", [1e5, 1e7])
+def test_a_slow_problem_does_not_pass_for_one_at_its_rounding_floor(sigma):
+    """Curvature 10⁻⁵ in one direction: masks are large, rounds move little, and the end is far away."""
+    rng = np.random.default_rng(0)
+    weak = 1e-5
+    costs = [
+        tacit.Quadratic(
+            np.diag([1.0, 0.0 if i % 2 else 2 * weak]), [rng.standard_normal(), 0.0 if i % 2 else -6 * weak]
+        )
+        for i in range(20)
+    ]
+    problem = tacit.Problem(nx.random_regular_graph(4, 20, seed=1), costs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answer = tacit.solve(problem, privacy=masked(sigma), algorithm="nids", max_rounds=20_000)
+    assert not answer.converged or abs(answer.x[1] - 3.0) < 0.1
+
+
+def test_rounding_of_the_dual_variables_does_not_pile_up():
+    """30 000 rounds at σ = 10⁶: the sum of the duals stays at zero, and x at its floor."""
+    problem = least_squares(n=10, m=3)
+    best = optimum(problem)
+    masks = masked(1e6)
+    peers = Stacked(problem.network)
+    lattice = masks.lattice(agents=10, links=20)
+    source = Keystreams(agent_keys(10, seed=1), problem.network.degrees)
+    cost = masks.hide(problem.stack, peers, source, lattice)
+    algorithm = tacit.NIDS.tuned(Landscape(problem.stack, problem.network))
+    state = algorithm.init(np.zeros((10, 3)), cost)
+    for _ in range(30_000):
+        state = algorithm.step(state, peers, cost)
+    assert np.abs(state.x - best).max() < 1e-7
+    assert np.abs((state.d + state.low).sum(axis=0)).max() < 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e6])
+def test_accuracy_is_relative_to_the_answer(scale):
+    points = scale * np.array([1.0, 2.0, 4.0, 7.0, 11.0, 13.0])
+    problem = tacit.Problem(nx.cycle_graph(6), [tacit.Quadratic.distance([p]) for p in points])
+    answer = tacit.solve(problem)
+    assert answer.converged
+    assert answer.x[0] == pytest.approx(points.mean(), rel=1e-7)
+
+
+def test_an_optimum_at_zero_is_reached():
+    costs = [tacit.Quadratic.distance([p]) for p in (-3.0, -1.0, 0.5, 3.5)]
+    for privacy in (None, masked(100.0)):
+        answer = tacit.solve(tacit.Problem(nx.cycle_graph(4), costs), privacy=privacy)
+        assert answer.converged, answer.sentence
+        assert abs(answer.x[0]) < 1e-8
+
+
+def test_badly_scaled_columns_are_not_called_unbounded():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([3e5 * rng.standard_normal(200), rng.standard_normal(200)])
+    costs = [tacit.LeastSquares(X[i::10], rng.standard_normal(20), intercept=True) for i in range(10)]
+    tacit.Problem(nx.cycle_graph(10), costs)
+    tacit.Problem(nx.path_graph(2), [tacit.Quadratic(np.diag([1e12, 1.0]), [1.0, 1.0])] * 2)
+
+
+def test_poorly_connected_networks_get_the_accelerated_method():
+    """A ring of 100: two hundred links of gossip are the bottleneck, not the costs."""
+    problem = tacit.Problem(nx.cycle_graph(100), [tacit.Quadratic.distance([float(i)]) for i in range(100)])
+    answer = tacit.solve(problem, privacy=masked(1e3))
+    assert answer.record.phase2.algorithm == "OPAPC"
+    assert answer.converged
+    assert answer.x[0] == pytest.approx(49.5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings", [tacit.EXTRA(0.0), tacit.NIDS(-1.0), tacit.ADMM(float("nan")), tacit.DGD(float("inf"))]
+)
+def test_impossible_settings_are_refused(settings):
+    with pytest.raises(AlgorithmError, match="must be a positive number"):
+        tacit.solve(least_squares(n=6, m=2), algorithm=settings)
+
+
+def test_a_diverged_record_survives_its_file():
+    answer = tacit.solve(least_squares(n=6, m=2), algorithm=tacit.EXTRA(step_size=1e200))
+    assert answer.status == "diverged"
+    assert tacit.RunRecord.from_json(answer.record.to_json()).status == "diverged"
+    assert answer.x.shape == (2,)
+
+
+def test_masks_that_hide_nothing_are_not_called_private():
+    problem = tacit.Problem(nx.cycle_graph(5), [tacit.AbsoluteValue([float(i)]) for i in range(5)])
+    answer = tacit.solve(problem, privacy=AffineMasks(5.0))
+    assert not answer.record.private
+    assert any("hide nothing" in caution for caution in answer.record.warnings)

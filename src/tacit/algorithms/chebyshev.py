@@ -28,7 +28,7 @@ class Gossip(NamedTuple):
         """Return the polynomial for mixing weights of that spectrum."""
         largest, least = 1.0 - spectrum.smallest, 1.0 - spectrum.second
         gap = min(least / largest, 1.0)
-        return cls(exchanges=max(1, math.ceil(1.0 / math.sqrt(gap))), gap=gap, largest=largest)
+        return cls(exchanges=max(1, math.ceil(1.0 / math.sqrt(gap) - 1e-9)), gap=gap, largest=largest)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -39,7 +39,7 @@ class EXTRA:
     def tuned(cls, landscape: Landscape) -> Self:
         """Return 0.9 of the largest safe step."""
         landscape.needs_convex("EXTRA")
-        L = landscape.needs_smooth("EXTRA")
+        L = landscape.needs_curved("EXTRA")
         return cls(step_size=0.9 * (1.0 + landscape.spectrum.smallest) / L)
 
     def init(self, x: Array, cost: Cost) -> State:

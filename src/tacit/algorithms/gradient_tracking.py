@@ -7,7 +7,9 @@ Xu, Zhu, Soh, Xie, CDC 2015; Di Lorenzo & Scutari, IEEE TSIPN 2(2), 2016. The co
 one by one: their average must be.
 
 *Step.* Convex costs and W ⪰ 0 (lazy weights): α < 2/L (Alghunaim, Ryu, Yuan, Sayed, IEEE TAC 66(6),
-2021: its condition on W² and I − W is λ³ + λ ≤ 2, which holds for all λ in [0, 1]). Otherwise the
+2021: its condition on W² and I − W is λ³ + λ ≤ 2, which holds for all λ in [0, 1]). A long step slows the
+agreement of a badly connected network, whose slowest mode shrinks by 1 − (1 − λ₂)²/αL a round, so the step is at
+most (1 − λ₂)/√(Lμ_g). Otherwise the
 errors (of the mean, of agreement, of tracking) contract by the matrix A(α) below, and α is the
 largest step, up to a safety factor, at which its spectral radius is below one.
 """
@@ -45,9 +47,11 @@ class GradientTracking:
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:
         """Return settings with a step that is proven safe for these costs and weights."""
-        L = landscape.needs_smooth("gradient tracking")
+        L = landscape.needs_curved("gradient tracking")
         if landscape.is_convex and landscape.weights == "lazy":
-            return cls(step_size=0.7 / L)
+            mu, gap = landscape.mean_strong_convexity, 1.0 - landscape.spectrum.second
+            balanced = gap / np.sqrt(L * mu) if mu > 0 else np.inf
+            return cls(step_size=float(min(0.7 / L, balanced)))
         return cls(step_size=0.9 * _largest_contracting_step(landscape, L))
 
     def init(self, x: Array, cost: Cost) -> State:

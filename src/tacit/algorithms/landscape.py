@@ -71,6 +71,14 @@ class Landscape:
             )
         return self.smoothness
 
+    def needs_curved(self, algorithm: str) -> float:
+        """Return L > 0, or say that *algorithm* has nothing to choose its step from."""
+        if self.needs_smooth(algorithm) == 0:
+            raise AlgorithmError(
+                f"{algorithm} cannot choose a step: no cost has any curvature; use algorithm='admm'."
+            )
+        return self.smoothness
+
     def needs_convex(self, algorithm: str) -> None:
         """Refuse costs that are not convex one by one."""
         if not self.is_convex:

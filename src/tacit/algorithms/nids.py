@@ -27,6 +27,7 @@ class State(NamedTuple):
     x: Array  # estimate of the minimiser
     z: Array  # the point whose proximal map is x
     d: Array  # dual variable: at the end it cancels the own gradient
+    low: Array  # what rounding has cut off d so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,16 @@ class NIDS:
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start without a dual correction."""
-        return State(x=x, z=x, d=np.zeros_like(x))
+        return State(x=x, z=x, d=np.zeros_like(x), low=np.zeros_like(x))
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Run one round: one exchange, one gradient and one proximal step."""
         x, alpha = state.x, self.step_size
-        downhill = x - alpha * (cost.grad(x) + state.d)
+        downhill = x - alpha * (cost.grad(x) + state.d + state.low)
         v = downhill + x - state.z
         u = (v - peers.mix(v)) / 2
         z = downhill - u
-        return State(x=cost.rough_prox(z, alpha), z=z, d=state.d + u / alpha)
+        # masks make d as large as σ and its increments tiny: without `low`, rounding would let Σ d leave zero
+        more = u / alpha + state.low
+        d = state.d + more
+        return State(x=cost.rough_prox(z, alpha), z=z, d=d, low=more - (d - state.d))

@@ -64,6 +64,8 @@ def worst_coalition_indices(
     end = math.inf if deadline is None else time.monotonic() + deadline
     if t == 0:
         return Worst(algebraic_connectivity(topology.scaled_laplacian(scales)), (), exact=True)
+    if scales is None and int(topology.degrees.min()) == n - 1:
+        return Worst(float(n - t), tuple(range(t)), exact=True)  # complete: K_n − C is complete
     barren = int(topology.degrees.argmin())
     if topology.degrees[barren] <= t and topology.degrees[barren] < n - 1:
         return Worst(0.0, _named(topology.neighbours(barren)), exact=True)

@@ -54,6 +54,8 @@ def refuse_to_overwrite(path: Path) -> None:
     """Raise if the file is there, before any work is done for it."""
     if path.exists():
         raise FileError(f"{path}: is already there; name another file with --out.")
+    if not path.parent.is_dir():
+        raise FileError(f"{path}: the folder does not exist.")
 
 
 def write_graph(graph: nx.Graph[Any], path: Path) -> None:

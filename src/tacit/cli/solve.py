@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.progress import progress_bar
 from tacit.cli.summary import show_answer
 from tacit.errors import FileError
@@ -34,6 +35,8 @@ def solve(
     Prints the minimiser that all agents agree on, how it was reached, and what was hidden from whom. Exit code 1
     if the agents did not converge.
     """
+    if out is not None:
+        refuse_to_overwrite(out)
     task = load_problem(problem)
     if sigma is not None:
         masks = task.privacy or AffineMasks(sigma)
@@ -48,14 +51,14 @@ def solve(
         warnings.simplefilter("ignore")  # they are in the record, and the summary shows them
         with progress_bar("Agreeing", quiet=quiet) as on_progress:
             answer = task.solve(on_progress)
+    if json:
+        sys.stdout.write(answer.record.to_json() + "\n")
+    else:
+        show_answer(answer)
     if out is not None:
         try:
             out.write_text(answer.record.to_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
-    if json:
-        sys.stdout.write(answer.record.to_json() + "\n")
-    else:
-        show_answer(answer)
     if not answer.converged:
         raise typer.Exit(1)

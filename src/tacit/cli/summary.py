@@ -58,9 +58,9 @@ def summary(answer: Answer) -> list[tuple[str, str]]:
     return lines
 
 
-def vector(x: list[float]) -> str:
+def vector(x: list[float | None]) -> str:
     """Return x for people: ten digits, and not too many entries."""
-    shown = ", ".join(f"{value:.10g}" for value in x[:_SHOWN])
+    shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:_SHOWN])
     return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more; --json prints all]"
 
 

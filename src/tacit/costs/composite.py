@@ -27,6 +27,11 @@ class Composite(Family):
     def __init__(self, smooth: Family, rough: Rough) -> None:
         if smooth.is_rough:
             raise CostError("a cost takes one rough term; use ElasticNet for two penalties in one.")
+        if not np.isfinite(smooth.smoothness).all():
+            raise CostError(
+                f"a rough term needs a smooth part with a Lipschitz gradient, and {type(smooth).__name__} has "
+                "none; use an l2 penalty instead."
+            )
         self._join(smooth, rough)
         try:
             shape = rough.prox(np.zeros(smooth.dim), 1.0).shape

@@ -127,7 +127,10 @@ class Family(ABC):
     def __add__(self, rough: Rough) -> Composite:
         """Return this cost with a rough term, as in `LeastSquares(A, b) + L1(0.1)`."""
         from tacit.costs.composite import Composite  # itself a Family
+        from tacit.costs.rough import Rough
 
+        if not isinstance(rough, Rough):
+            raise CostError(f"a cost takes a rough term such as L1(0.1), not {type(rough).__name__}.")
         return Composite(self, rough)
 
     @classmethod
@@ -180,7 +183,10 @@ def finite(data: ArrayLike, name: str, *, ndim: int) -> Array:
 
 def penalty(l2: ArrayLike, dim: int, *, intercept: bool = False) -> Array:
     """Return the weights of ½ Σ l2_k x_k² as a vector; an intercept, the last unknown, goes free."""
-    weights = np.broadcast_to(np.asarray(l2, dtype=np.float64), (dim - intercept,)).copy()
+    try:
+        weights = np.broadcast_to(np.asarray(l2, dtype=np.float64), (dim - intercept,)).copy()
+    except (TypeError, ValueError) as error:
+        raise CostError(f"l2 must be a number, or one for each of the {dim - intercept} column(s).") from error
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise CostError("l2 must be zero or positive.")
     return np.append(weights, 0.0) if intercept else weights

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -26,6 +27,8 @@ from tacit.typing import Array, Cost, Peers
 
 AnyCost = TypeVar("AnyCost", bound=Cost)
 LinkScales = tuple[tuple[Any, Any, float], ...]
+_HUGE = 1e100
+_SPREAD = 1e4  # of the links' scales: thinner masks would no longer be Gaussian on a common lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +59,15 @@ class AffineMasks:
 
     def lattice(self, *, agents: int, links: int) -> Lattice:
         """Return the lattice for a network of that size, fine enough for its thinnest link."""
-        if isinstance(self.sigma, bool) or not isinstance(self.sigma, int | float):
-            raise MaskError(f"sigma must be a positive number, not {type(self.sigma).__name__}.")
+        if isinstance(self.sigma, bool) or not isinstance(self.sigma, Real) or not abs(self.sigma) < _HUGE:
+            raise MaskError(f"sigma must be a positive number below {_HUGE:g}, not {type(self.sigma).__name__}.")
         scales = (1.0, *self.scale_of.values())
         if not all(isfinite(scale) and scale > 0 for scale in scales):
             raise MaskError("the scale of every link must be a positive number.")
         widest = self.sigma * max(scales)
         bound = default_bound(self.sigma) if self.bound is None else self.bound
         lattice = Lattice.fit(widest, bound=bound, agents=agents, links=links)
-        if lattice.is_too_coarse_for(self.sigma * min(scales)):
+        if max(scales) > _SPREAD * min(scales):
             raise MaskError(
                 f"a link scale of {min(scales):g} beside one of {max(scales):g} leaves it too thin a mask."
             )

@@ -2,12 +2,15 @@
 
 Two public numbers are looked at now and then (every tenth round at first, more rarely later):
 
-    change         max |x⁺ − x| / (1 + max |x|)      of one round
-    disagreement   max |x_i − x̄| / (1 + max |x|)     between agents
+    change         max |x⁺ − x| / size      of one round
+    disagreement   max |x_i − x̄| / size     between agents
+
+with size = max |x|, but at least a millionth of the largest |x| that was seen, so that an optimum at zero can be
+reached.
 
 A method that converges like ρᵏ still has change·ρ/(1 − ρ) to go; ρ is read off the changes
 themselves, so a slow method does not pass for a finished one. Masks leave a floor of rounding, about
-u·σ√(2d)/μ, below which nothing improves: reaching it counts as converged, and the sentence says so.
+u·σ√(2d)/μ, below which x only wanders to and fro: that counts as converged, and the sentence says so.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> float:
 
 
 class Watch:
-    """Looks at a run from outside, and says when it is over. *floor* is the rounding floor to expect."""
+    """Looks at a run from outside, and says when it is over. *floor* is the rounding of x to expect, absolute."""
 
     def __init__(
         self,
@@ -102,7 +105,8 @@ class Watch:
         self.rule, self.floor, self.exact = rule, floor, exact
         self.history: list[Check] = []
         self._on_progress = on_progress
-        self._early_size = 0.0
+        self._early_size = self._largest = 0.0
+        self._seen: tuple[int, Array] | None = None
         self._best, self._best_round = np.inf, 0
         self._passes = 0
         self._drifting = False
@@ -127,16 +131,26 @@ class Watch:
                 f"The estimates grew without bound by round {done}: the step is too large for these costs, or "
                 "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
             )
-        check = self._check(done, before, x, size)
+        self._largest = max(self._largest, size)
+        scale = max(size, 1e-6 * self._largest, np.finfo(float).tiny)
+        check = self._check(done, before, x, scale)
         self.history.append(check)
-        verdict = self._judge(check)
+        verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, before, x))
         if self._on_progress is not None:
             self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
         return verdict
 
-    def _check(self, done: int, before: Array, x: Array, size: float) -> Check:
-        change = float(np.abs(x - before).max()) / (1.0 + size)
-        disagreement = float(np.abs(x - x.mean(axis=0)).max()) / (1.0 + size)
+    def _wanders(self, done: int, before: Array, x: Array) -> bool:
+        """Whether x came no farther since the last look than rounding carries it: a slow approach goes straight."""
+        last, self._seen = self._seen, (done, x)
+        if last is None:
+            return False
+        straight = (done - last[0]) * float(np.abs(x - before).max())
+        return float(np.abs(x - last[1]).max()) < 0.5 * straight
+
+    def _check(self, done: int, before: Array, x: Array, scale: float) -> Check:
+        change = float(np.abs(x - before).max()) / scale
+        disagreement = float(np.abs(x - x.mean(axis=0)).max()) / scale
         return Check(done, change, disagreement, self._to_go(done, change))
 
     def _to_go(self, done: int, change: float) -> float | None:
@@ -149,7 +163,7 @@ class Watch:
         rho = min(rho, slowest)
         return change * rho / (1.0 - rho)
 
-    def _judge(self, check: Check) -> Verdict | None:
+    def _judge(self, check: Check, floor: float, *, wanders: bool) -> Verdict | None:
         close = check.error is not None and max(check.error, check.disagreement) <= self.rule.tolerance
         held = check.change == 0.0 and self._drifting  # by a rough term, until the dual variables let go
         self._passes = self._passes + 1 if close and not held else 0
@@ -164,7 +178,7 @@ class Watch:
         if plateau < 0.9 * self._best:
             self._best, self._best_round = plateau, check.round
         waited = check.round - self._best_round
-        if plateau <= self.floor and waited >= _PATIENCE / 5:
+        if plateau <= floor and wanders and waited >= _PATIENCE / 5:
             return Verdict(
                 Status.CONVERGED,
                 f"All agents agree to {check.disagreement:.1e} after {check.round} rounds: the rounding floor "
@@ -176,7 +190,7 @@ class Watch:
             return Verdict(
                 Status.OUT_OF_ROUNDS,
                 f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "
-                f"by {check.change:.1e} a round. Allow more rounds, or try algorithm='auto'.",
+                f"by {check.change:.1e} a round. Allow more rounds, add links, or try another algorithm.",
             )
         return None
 
@@ -190,6 +204,6 @@ class Watch:
         """Return the share of the decades from the first disagreement down to the tolerance."""
         measure = max(check.change, check.disagreement, self.rule.tolerance)
         first = max(self.history[0].change, self.history[0].disagreement, measure)
-        target = max(self.rule.tolerance, self.floor)
+        target = self.rule.tolerance
         decades = np.log(first / target)
         return float(np.clip(np.log(first / measure) / decades, 0.0, 1.0)) if decades > 0 else 0.0

@@ -23,7 +23,7 @@ class Answer:
     @property
     def x(self) -> Array:
         """The minimiser that all agents agree on, (m,)."""
-        return np.array(self.record.x)
+        return np.array([np.nan if value is None else value for value in self.record.x])
 
     @property
     def converged(self) -> bool:

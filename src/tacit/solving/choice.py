@@ -14,6 +14,7 @@ while NIDS profits from the curvature μ_g of the average cost.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,6 @@ from tacit.algorithms.chebyshev import Gossip
 from tacit.errors import AlgorithmError, CostError
 from tacit.network import WEIGHTS
 from tacit.solving.problem import Problem
-
-_WORTH_A_LOOK = 20.0  # a condition number below which there is nothing to gain
 
 
 class Choice(NamedTuple):
@@ -40,28 +39,35 @@ def choose(problem: Problem, algorithm: str | AnyAlgorithm = "auto", *, weights:
     if weights is not None and weights not in WEIGHTS:
         raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
     if not isinstance(algorithm, str):
-        return Choice(_fitting(algorithm, problem), weights or algorithm.weights, "given with its settings")
+        _refuse_misfit(type(algorithm), problem)
+        _refuse_settings(algorithm)
+        return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":
         kind, reason = _automatic(problem)
     elif algorithm in ALGORITHMS:
         kind, reason = ALGORITHMS[algorithm], "asked for by name"
     else:
         raise AlgorithmError(f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}.")
+    _refuse_misfit(kind, problem)
     weights = weights or kind.weights
-    tuned = kind.tuned(Landscape(problem.stack, problem.network, weights))
-    return Choice(_fitting(tuned, problem), weights, reason)
+    return Choice(kind.tuned(Landscape(problem.stack, problem.network, weights)), weights, reason)
 
 
 def _automatic(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     landscape = Landscape(problem.stack, problem.network)
     L, mu = landscape.smoothness, landscape.strong_convexity
+    if mu < 0 and problem.stack.is_rough:
+        raise AlgorithmError(
+            "single costs are not convex and have rough terms: no algorithm here takes both; smooth the rough "
+            "term, or share the curvature so that every cost is convex."
+        )
     if mu < 0:
         return GradientTracking, "single costs are not convex, and this needs only their sum to be"
     if not np.isfinite(L):
         return ADMM, "the costs have no Lipschitz gradient, and proximal steps need none"
     if L == 0:
         return ADMM, "the costs have no curvature, and proximal steps need none"
-    if mu > 0 and L / mu > _WORTH_A_LOOK and not problem.stack.is_rough:
+    if mu > 0 and not problem.stack.is_rough:
         accelerated = Gossip.of(landscape.spectrum).exchanges * float(np.sqrt(L / mu))
         plain = max(L / _expected_curvature(landscape, problem), 2.0 / (1.0 - landscape.spectrum.second))
         if 1.5 * accelerated < plain:
@@ -80,10 +86,17 @@ def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
     return float(np.sqrt(least * max(there, least)))
 
 
-def _fitting(algorithm: AnyAlgorithm, problem: Problem) -> AnyAlgorithm:
-    if problem.stack.is_rough and not algorithm.handles_rough:
+def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem) -> None:
+    if problem.stack.is_rough and not kind.handles_rough:
         raise AlgorithmError(
-            f"{type(algorithm).__name__} has no step for costs without a gradient, such as |x|; "
-            "use nids, pg-extra or admm."
+            f"{kind.__name__} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm."
         )
-    return algorithm
+
+
+def _refuse_settings(algorithm: AnyAlgorithm) -> None:
+    for field in fields(algorithm):
+        value = getattr(algorithm, field.name)
+        if isinstance(value, int | float) and not (
+            np.isfinite(value) and value >= 0 and (value or field.name == "decay")
+        ):
+            raise AlgorithmError(f"{type(algorithm).__name__}: {field.name} = {value} must be a positive number.")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import re
+import zlib
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
@@ -69,6 +73,8 @@ def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> di
         if not getattr(section, name) >= 0:
             raise CostError(f"[costs] {name} = {getattr(section, name)} must be zero or positive.")
     maker = _FAMILIES[section.family]
+    if section.family in ("lasso", "elastic-net") and not section.l1:
+        raise CostError(f"[costs] {section.family} needs l1, the weight of its penalty.")
     unused = [
         name for name in ("l2", "intercept", "target") if getattr(section, name) and maker.needs != ("A", "y")
     ]
@@ -106,6 +112,8 @@ def _inline(section: CostsSection, agents: Sequence[Any]) -> dict[Any, Data]:
 
 def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[Any, Any]:
     names = {str(agent): agent for agent in agents}
+    if len(names) < len(agents):
+        raise CostError(f"{where}: two agents of the graph have the same name when written down; rename one.")
     missing = [name for name in names if name not in given]
     unknown = [name for name in given if name not in names]
     if missing or unknown:
@@ -122,7 +130,7 @@ def _from_files(section: CostsSection, maker: _Maker, agents: Sequence[Any], fol
         paths = {agent: folder / name for agent, name in named.items()}
     else:
         found = (
-            sorted(folder.glob(section.files))
+            sorted(folder.glob(section.files), key=_in_natural_order)
             if isinstance(section.files, str)
             else [folder / name for name in section.files or ()]
         )
@@ -131,14 +139,43 @@ def _from_files(section: CostsSection, maker: _Maker, agents: Sequence[Any], fol
                 f"[costs] files gives {len(found)} file(s) for {len(agents)} agents: there must be one each."
             )
         paths = dict(zip(agents, found, strict=True))
+    _same_columns([path for path in paths.values() if path.suffix.lower() == ".csv"])
     return {agent: read_data(path, maker.needs, target=section.target) for agent, path in paths.items()}
+
+
+def _same_columns(paths: list[Path]) -> None:
+    """Refuse files whose columns differ in name or order: x has one meaning for all agents."""
+    headers = {path: _header(path) for path in paths}
+    for path, columns in headers.items():
+        first = headers[paths[0]]
+        if columns != first:
+            differing = next((b for a, b in zip_longest(first, columns) if a != b), None)
+            raise FileError(
+                f"{path}: its columns differ from those of {paths[0].name}, first at {differing!r}; all agents "
+                "need the same columns in the same order."
+            )
+
+
+def _header(path: Path) -> list[str]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return [name.strip() for name in next(csv.reader(file), [])]
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path}: is not a readable .csv file.") from error
+
+
+def _in_natural_order(path: Path) -> list[Any]:
+    """Return a key that puts g2 before g10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
 
 
 def read_data(path: Path, needs: tuple[str, ...] = ("A", "y"), *, target: str | None = None) -> Data:
     """Return the arrays of one agent's file: by name from NPZ, features and *target* from CSV."""
     try:
         if path.suffix.lower() == ".npz":
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return {name: arrays[name] for name in arrays.files}
         if path.suffix.lower() == ".csv":
             columns, table = _read_csv(path)
@@ -146,7 +183,7 @@ def read_data(path: Path, needs: tuple[str, ...] = ("A", "y"), *, target: str | 
             raise FileError(f"{path}: agents' data come as .csv or .npz files.")
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, KeyError, EOFError) as error:
+    except (ValueError, KeyError, EOFError, BadZipFile, zlib.error, csv.Error) as error:
         raise FileError(f"{path}: is not a readable {path.suffix} file.") from error
     if needs != ("A", "y"):
         raise FileError(f"{path}: this family takes .npz files with {' and '.join(needs)}, or inline data.")

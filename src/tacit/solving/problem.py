@@ -17,7 +17,7 @@ from tacit.costs import CostStack, Family, stack
 from tacit.errors import CostError, UnboundedError
 from tacit.network import Network
 
-_ROUNDING = 1e-10  # a curvature below this fraction of the largest is a zero with rounding
+_ROUNDING = 1e-14  # times the number of unknowns: a curvature below this is a zero with rounding
 
 
 class Problem:
@@ -62,17 +62,18 @@ class Problem:
         below, above = self.stack.total_curvature()
         if self.stack.is_rough or not np.array_equal(below, above):
             return
-        values, directions = np.linalg.eigh(below)
-        flat = np.abs(values) <= _ROUNDING * max(float(np.abs(values).max()), np.finfo(float).tiny)
+        # in units in which every unknown has curvature 1, so that badly scaled columns do not look flat
+        diagonal = np.abs(np.diag(below))
+        unit = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        values, directions = np.linalg.eigh(below * unit[:, None] * unit)
+        flat = np.abs(values) <= _ROUNDING * self.dim
         if (values[~flat] < 0).any():
             raise UnboundedError(
-                f"the sum of the costs is unbounded below: its curvature is {values[0] / len(self.costs):.3g} "
-                "on average in some direction; the sum must be convex, even if single costs are not."
+                "the sum of the costs is unbounded below: its curvature is negative "
+                "in some direction; the sum must be convex, even if single costs are not."
             )
-        slope = self.stack.affine.sum(axis=0)
-        if flat.any() and np.linalg.norm(slope @ directions[:, flat]) > 1e-9 * (
-            1 + np.abs(self.stack.affine).sum()
-        ):
+        slope, size = self.stack.affine.sum(axis=0) * unit, float(np.abs(self.stack.affine * unit).sum())
+        if flat.any() and float(np.linalg.norm(slope @ directions[:, flat])) > 1e-9 * size:
             raise UnboundedError(
                 f"the sum of the costs is unbounded below: it is flat in {int(flat.sum())} of {self.dim} "
                 "direction(s) and slopes down along them; add data or a small l2 penalty."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,6 +169,8 @@ def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any
     generator = getattr(nx, name, None)
     if not str(getattr(generator, "__module__", "")).startswith("networkx.generators") or not callable(generator):
         raise FileError(f"{path}: networkx has no graph generator called {name!r}.")
+    if "seed" not in arguments and "seed" in signature(generator).parameters:
+        raise FileError(f"{path}: {name} draws at random; give it a seed, so that every run has the same network.")
     try:
         graph = generator(**arguments)
     except (TypeError, ValueError, nx.NetworkXException) as error:

@@ -58,7 +58,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     sentence: str
     converged: bool
-    x: list[float]
+    x: list[float | None]
+    """The answer; None where the run diverged beyond all numbers."""
     disagreement: float | None
     """Between agents at the end, relative; None where the run diverged at once."""
     error: float | None

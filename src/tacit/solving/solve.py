@@ -51,6 +51,8 @@ def solve(
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
     if privacy is not None:
+        if not isinstance(privacy, AffineMasks):
+            raise InputError(f"privacy is AffineMasks(sigma) or None, not {type(privacy).__name__}.")
         privacy.row_scales(problem.network)  # refuse scales of links that are not there
     choice = choose(problem, algorithm, weights=weights)
     cautions = _cautions(problem, privacy, choice)
@@ -97,6 +99,11 @@ def _cautions(problem: Problem, privacy: AffineMasks | None, choice: Choice) -> 
         found.append(
             (NotPrivateWarning, "NOT PRIVATE: the masks come from a seed, and whoever knows it knows them.")
         )
+    idle = [cost.hides for cost in problem.costs if cost.hides.startswith("nothing")]
+    if privacy is not None and idle:
+        found.append(
+            (NotPrivateWarning, f"NOT PRIVATE: affine masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
+        )
     if privacy is not None and len(problem.network) == 2:
         found.append(
             (
@@ -128,7 +135,8 @@ def _rounding_floor(problem: Problem, privacy: AffineMasks | None) -> float:
     """Return how near float64 lets agents come: some ulps of the largest masked gradient over the curvature."""
     if privacy is None:
         return 0.0
-    largest = 8.0 * privacy.sigma * float(np.sqrt(2.0 * problem.network.degrees.max()))
+    widest = max([1.0, *privacy.scale_of.values()])
+    largest = 8.0 * widest * privacy.sigma * float(np.sqrt(2.0 * problem.network.degrees.max()))
     return 16.0 * float(np.finfo(float).eps) * largest / max(_known_curvature(problem), 1e-2)
 
 
@@ -151,7 +159,7 @@ def _record(
         families=problem.families,
         unknowns=problem.dim,
         runtime=runtime,
-        private=privacy is not None and privacy.seed is None,
+        private=privacy is not None and not any("NOT PRIVATE" in caution for caution in cautions),
         phase1=_phase1(problem, privacy),
         phase2=Phase2(
             algorithm=type(choice.algorithm).__name__,
@@ -167,7 +175,7 @@ def _record(
         status=run.verdict.status,
         sentence=run.verdict.sentence,
         converged=run.verdict.status == "converged",
-        x=run.x.mean(axis=0).tolist(),
+        x=[value if np.isfinite(value) else None for value in run.x.mean(axis=0).tolist()],
         disagreement=last.disagreement if last else None,
         error=last.error if last else None,
         history=list(run.history),
