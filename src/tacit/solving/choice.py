@@ -39,6 +39,11 @@ def choose(problem: Problem, algorithm: str | AnyAlgorithm = "auto", *, weights:
     if weights is not None and weights not in WEIGHTS:
         raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
     if not isinstance(algorithm, str):
+        missing = [name for name in ("exact", "handles_rough", "weights") if not hasattr(algorithm, name)]
+        if missing:
+            raise AlgorithmError(
+                f"{type(algorithm).__name__} does not declare {', '.join(missing)}, as every algorithm must."
+            )
         _refuse_misfit(type(algorithm), problem)
         _refuse_settings(algorithm)
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
@@ -78,6 +83,9 @@ def _automatic(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
 def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
     """Return μ_g where it is known, else between its lower bound and what the Hessians at x₀ have: a guess."""
     least = landscape.mean_strong_convexity
+    below, above = problem.stack.total_curvature()
+    if np.array_equal(below, above):
+        return least
     start = np.tile(problem.x0, (len(problem.costs), 1))
     try:
         there = float(np.linalg.eigvalsh(problem.stack.hess(start).mean(axis=0))[0])
