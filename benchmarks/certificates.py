@@ -28,7 +28,7 @@ def main() -> None:
     mine, theirs, ratio = side_by_side(
         lambda: worst_coalition_indices(network, 2), lambda: _brute_force(network, 2), turns=3
     )
-    assert math.isclose(worst_coalition_indices(network, 2).mu, _brute_force(network, 2), rel_tol=1e-6)  # noqa: S101
+    assert math.isclose(worst_coalition_indices(network, 2).mu, _brute_force(network, 2), rel_tol=1e-6)
     print(f"n = 100, t = 2: search {mine:.3f} s, brute force {theirs:.3f} s, ratio {ratio:.3f}")
 
     print(f"\n{'n':>7}{'t':>4}{'m_t':>10}{'seconds':>10}{'target':>8}   coalitions to try otherwise")

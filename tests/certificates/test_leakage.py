@@ -195,3 +195,15 @@ def test_cuts_make_sums_exact_and_nothing_else():
         alone.collective(1.0)
     with pytest.raises(InputError, match="not an honest agent"):
         law.story(2, 1.0)
+
+
+def test_a_certificate_takes_prior_knowledge():
+    """ε stays, uncertainty shrinks to that of the Kron reduction, and the known agents drop out."""
+    plain, informed = (tacit.certify(GRAPH, {0}, sigma=2.0, known=known) for known in ((), (3, 7)))
+    assert informed.epsilon == plain.epsilon
+    assert set(informed.uncertainty) == set(plain.uncertainty) - {3, 7}
+    expected = tacit.leakage(GRAPH, {0}, sigma=2.0).knowing([3, 7]).deviations()
+    assert informed.uncertainty == expected
+    assert all(informed.uncertainty[a] <= plain.uncertainty[a] + 1e-9 for a in informed.uncertainty)
+    with pytest.raises(InputError, match="one coalition"):
+        tacit.certify(GRAPH, any=1, sigma=2.0, known=[3])

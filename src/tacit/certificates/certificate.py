@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import networkx as nx
@@ -146,12 +146,16 @@ def certify(
     *,
     any: int | None = None,
     sigma: Sigma,
+    known: Iterable[Any] = (),
     link_scales: LinkScales | None = None,
     quick: bool = False,
     deadline: float | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Certificate:
     """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents.
+
+    *known* are honest agents whose costs *coalition* knows already: that leaves ε as it is, and makes the others'
+    coefficients less uncertain.
 
     *sigma* is one number, or one per basis function. *link_scales* multiplies it link by link (1 where a link is
     not named). *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
@@ -164,8 +168,15 @@ def certify(
     scales = _scales(network, link_scales)
     if (coalition is None) == (any is None):
         raise InputError("name either a coalition or, with any=, the size of every coalition to guard against.")
+    members, familiar = tuple(dict.fromkeys(coalition or ())), tuple(dict.fromkeys(known))
     if any is None:
-        return _against_one(network, tuple(dict.fromkeys(coalition or ())), sigmas, scales)
+        certificate = _against_one(network, members, sigmas, scales)
+        if not familiar:
+            return certificate
+        left = _law(network, members, sigmas, scales).knowing(familiar).deviations()
+        return replace(certificate, uncertainty=left)
+    if familiar:
+        raise InputError("known agents go with one coalition, not with every coalition of a size.")
     worst = worst_coalition_indices(
         network, any, scales=scales, quick=quick, deadline=deadline, on_progress=on_progress
     )

@@ -67,12 +67,21 @@ def design(
         if on_progress is not None:
             on_progress(0.8 * (draw + 1) / draws)
     ranked.sort(key=lambda entry: (-entry[0], entry[1]))
-    wanted = {"epsilon": epsilon, "delta": delta, "guess": guess, "hide": hide}
     large = agents > _SEARCHED
     finalists = ranked[: 1 if large else _FINALISTS]
     deadline = _SECONDS if large else None
     certificates = [
-        calibrated(network, any=any, deadline=deadline, bound=bound, resolution=resolution, **wanted)  # type: ignore[arg-type]
+        calibrated(
+            network,
+            any=any,
+            epsilon=epsilon,
+            delta=delta,
+            guess=guess,
+            hide=hide,
+            bound=bound,
+            resolution=resolution,
+            deadline=deadline,
+        )
         for _, _, network in finalists
     ]
     best = min(range(len(finalists)), key=lambda k: certificates[k].sigma)

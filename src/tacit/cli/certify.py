@@ -22,6 +22,9 @@ def certify_command(
     sigma: Annotated[float, typer.Option(help="Standard deviation of the masks.")],
     coalition: Coalition = None,
     any_: Any_ = None,
+    known: Annotated[
+        str | None, typer.Option(help="Honest agents whose costs the coalition knows already.")
+    ] = None,
     distance: Annotated[float, typer.Option(min=0.0, help="The change that an observer tries to notice.")] = 1.0,
     quick: Quick = False,
     deadline: Deadline = None,
@@ -35,9 +38,15 @@ def certify_command(
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(
-            network, members(network, coalition), any=any_, sigma=sigma, quick=quick, deadline=deadline,
+            network,
+            members(network, coalition),
+            any=any_,
+            sigma=sigma,
+            known=members(network, known) or (),
+            quick=quick,
+            deadline=deadline,
             on_progress=on_progress,
-        )  # fmt: skip
+        )
     if json:
         print_json(certificate.to_dict(distance))
     else:
@@ -73,7 +82,7 @@ def _numbers(console: Console, certificate: Certificate, distance: float) -> Non
     console.print(table)
     least = sorted(certificate.uncertainty.items(), key=lambda item: item[1])
     shown = ", ".join(f"{agent} ± {deviation:.4g}" for agent, deviation in least[:5])
-    console.print(f"Least hidden coefficients, without prior knowledge: {shown}.", markup=False)
+    console.print(f"Least hidden coefficients: {shown}.", markup=False)
 
 
 def _exposed(console: Console, certificate: Certificate, network: Network) -> None:

@@ -147,7 +147,8 @@ class _Callables(CallableCost):
 
     def total_curvature(self) -> Curvature:
         parts = [member.total_curvature() for member in self.members]
-        return Curvature(below=sum(p.below for p in parts), above=sum(p.above for p in parts))  # type: ignore[arg-type]
+        below = np.sum([part.below for part in parts], axis=0)
+        return Curvature(below=below, above=np.sum([part.above for part in parts], axis=0))
 
 
 def _with_jax(value: Function) -> tuple[Function, Function]:
