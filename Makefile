@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-long check bench clean
+.PHONY: demo test check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -22,10 +22,7 @@ demo: $(VENV)/.installed            ## solve a private problem and replay the pa
 	$(BIN)/tacit demo
 
 test: $(VENV)/.installed-dev        ## the test suite, with coverage
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not long" --cov --cov-report=term
-
-test-long: $(VENV)/.installed-dev   ## what takes minutes
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m long
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

@@ -167,6 +167,8 @@ class Watch:
         close = check.error is not None and max(check.error, check.disagreement) <= self.rule.tolerance
         held = check.change == 0.0 and self._drifting  # by a rough term, until the dual variables let go
         self._passes = self._passes + 1 if close and not held else 0
+        if self._passes >= 2 and not self.exact:
+            return Verdict(Status.STALLED, self._stalled(check))
         if self._passes >= 2:
             return Verdict(
                 Status.CONVERGED,
@@ -197,7 +199,7 @@ class Watch:
     def _stalled(self, check: Check) -> str:
         where = f"No progress since round {self._best_round}: agents disagree by {check.disagreement:.1e}."
         if not self.exact:
-            return f"{where} This method is inexact, and masks make it worse; use an exact one such as 'nids'."
+            return f"{where} This method is inexact, and masks make it worse; use an exact one, such as 'nids'."
         return f"{where} Allow a larger tolerance, use a smaller sigma, or try another algorithm."
 
     def _fraction(self, check: Check) -> float:
