@@ -122,10 +122,12 @@ class Threshold:
         second = values[:, -2] if values.shape[1] > 1 else np.zeros(self.n)
         return np.maximum(second, 0.0), vectors[:, :, :-1]
 
-    def bounds(self, theta: float) -> Bounds:
-        """Return S at θ."""
+    def bounds(self, theta: float, *, coupled: bool = True) -> Bounds:
+        """Return S at θ; without the couplings where single agents are all that is asked about."""
         M = self.resolvent(theta)
         single, vectors = self.singles(M)
+        if not coupled:
+            return Bounds(single, np.zeros((self.n, self.n)))
         T = self._projected_columns(vectors)
         Y = T @ M
         width = vectors.shape[2]

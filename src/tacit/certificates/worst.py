@@ -117,7 +117,7 @@ def _certified_bound(threshold: Threshold, t: int, *, refinements: int = 2) -> f
         low, high = (middle, high) if total(middle) <= 1.0 else (low, middle)
     if low == -mu:
         return 0.0
-    for _ in range(refinements):
+    for _ in range(refinements if t > 1 else 0):  # for one agent the first bound is as sharp as the second
         row = float(threshold.bounds(low).row_sums(t).max())
         if row >= 1.0:
             break
@@ -151,12 +151,12 @@ def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
 
 def _search(threshold: Threshold, t: int, low: float, end: float, on_progress: Progress | None) -> Worst:
     """Return the exact minimum, or the bound *low* if time runs out."""
-    best, mu = _promising(threshold, t, threshold.bounds(low), low)
+    best, mu = _promising(threshold, t, threshold.bounds(low, coupled=t > 1), low)
     while True:
         theta = mu * (1.0 - _PROOF)
         if theta <= low:
             return Worst(mu, best, exact=True)
-        M, bounds = threshold.resolvent(theta), threshold.bounds(theta)
+        M, bounds = threshold.resolvent(theta), threshold.bounds(theta, coupled=t > 1)
         better = None
         for coalitions, share in suspects(bounds, t):  # also empty ones, now and then, to look at the clock
             if on_progress is not None:

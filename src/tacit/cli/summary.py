@@ -14,6 +14,7 @@ from tacit.errors import TacitError
 from tacit.solving import Answer
 
 _SEARCHED = 500  # agents up to which the worst single agent is searched for, and not only bounded
+_BOUNDED = 1500  # agents up to which there is a bound at once
 _SHOWN = 12  # entries of x in the summary; the rest is in the record
 
 
@@ -76,6 +77,8 @@ def _privacy(answer: Answer) -> list[str]:
     """Return the statements against one corrupted agent: the worst one."""
     if answer.record.phase1 is None:
         return []
+    if len(answer.network) > _BOUNDED:
+        return ["`tacit certify` says what a coalition can learn; in a network this large that takes a while"]
     try:
         worst = answer.certificate(any=1, quick=len(answer.network) > _SEARCHED)
     except TacitError:  # two agents have nothing to certify
