@@ -23,7 +23,7 @@ from tacit.certificates.leakage import Leakage
 from tacit.certificates.statement import statement
 from tacit.certificates.tradeoff import TradeOff
 from tacit.certificates.worst import Worst, worst_coalition_indices
-from tacit.errors import InputError, MaskError, VacuousError
+from tacit.errors import InputError, MaskError, TacitError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
 from tacit.typing import Array
 
@@ -244,6 +244,8 @@ def _against_all(
     if coalition is not None:
         against_worst = _against_one(network, coalition, sigmas, scales)
         components, mu = against_worst.components, against_worst.mu
+        if worst.mu == 0.0 and mu > 0.0:  # a cut that is none must never pass for a guarantee
+            raise TacitError("a coalition that should cut the graph does not; please report this graph.")
     strength = np.sort(_strengths(network, scales), axis=1)
     left = strength[:, : strength.shape[1] - t].sum(axis=1) if t < strength.shape[1] else np.zeros(len(network))
     deviation = min(sigmas) * np.sqrt(2.0 * left)

@@ -148,6 +148,7 @@ def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None =
     groups = list(classes.values())
     small = [g for g, group in enumerate(groups) if len(group) <= t + 1]
     patterns = rows[:, [group[0] for group in groups]]
+    names = [release.run for release in releases]
     found: dict[tuple[str, tuple[str, ...]], Exposure] = {}
     for chosen in _subsets(small, groups, t + 1):
         others = np.setdiff1d(np.arange(len(groups)), chosen)
@@ -158,7 +159,7 @@ def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None =
                 if members.count(agent) > 1:
                     continue  # two versions of one cost: their difference is told, and neither of them
                 coalition = tuple(sorted(set(members) - {agent}))
-                runs = _why(rows, _labels(releases), k, free=[i for h in chosen for i in groups[h]])
+                runs = _why(rows, names, k, free=[i for h in chosen for i in groups[h]])
                 found.setdefault((agent, coalition), Exposure(agent, runs, coalition))
     return _least(tuple(found.values()))
 
@@ -204,10 +205,6 @@ def _singled_out(patterns: Any, others: Any, chosen: Any) -> Any:
 def _unknown(agent: str, release: Release, owner: str | None) -> tuple[str, str]:
     """Return the name of an agent's coefficient in a run: the owner's is another one in every cost version."""
     return (agent, release.cost_version if agent == owner else "")
-
-
-def _labels(releases: Sequence[Release]) -> list[str]:
-    return [release.run for release in releases]
 
 
 def _why(rows: Any, runs: list[str], k: int, free: Sequence[int] = ()) -> tuple[str, ...]:
