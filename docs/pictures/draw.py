@@ -219,9 +219,8 @@ def errors(problem: tacit.Problem, name: str, sigma: float) -> np.ndarray:
     peers, cost = Stacked(network, kind.weights), problem.stack
     if sigma:
         mechanism = AffineMasks(sigma)
-        lattice = mechanism.lattice(agents=len(network), links=len(network.links))
         source = Keystreams(agent_keys(len(network), seed=7), network.degrees)
-        cost = mechanism.hide(cost, peers, source, lattice)
+        cost = mechanism.hide(cost, peers, source, network=network).cost
     state = algorithm.init(np.tile(problem.x0, (len(network), 1)), cost)
     worst = []
     for _ in range(ROUNDS + 1):

@@ -9,18 +9,12 @@
 3.0
 >>> answer.certificate(coalition={2}).epsilon                       # Theorem 2: 1 / (4·10²·2)
 0.00125
+>>> answer = tacit.solve(problem, protect="whole")                  # secret sums: nobody's cost is seen at all
+>>> answer.record.phase2.algorithm, round(float(answer.x[0]), 6)
+('Direct', 3.0)
 """
 
-from tacit.algorithms import (
-    ADMM,
-    DGD,
-    EXTRA,
-    NIDS,
-    OPAPC,
-    PGEXTRA,
-    DiminishingDGD,
-    GradientTracking,
-)
+from tacit import algorithms
 from tacit.certificates import (
     Certificate,
     Ledger,
@@ -39,45 +33,45 @@ from tacit.costs import (
     Box,
     CallableCost,
     ElasticNet,
+    Expansion,
     Huber,
     LeastSquares,
     Logistic,
+    Monomials,
     Poisson,
     Quadratic,
 )
 from tacit.errors import TacitError
-from tacit.masks import AffineMasks
+from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
 from tacit.network import Network
 from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
 
 __all__ = [
-    "ADMM",
-    "DGD",
-    "EXTRA",
     "L1",
-    "NIDS",
-    "OPAPC",
-    "PGEXTRA",
     "AbsoluteValue",
     "Affine",
     "AffineMasks",
     "Answer",
+    "BasisMasks",
     "Box",
     "CallableCost",
     "Certificate",
-    "DiminishingDGD",
     "ElasticNet",
-    "GradientTracking",
+    "Expansion",
     "Huber",
     "LeastSquares",
     "Ledger",
     "Logistic",
+    "Monomials",
     "Network",
     "Poisson",
     "Problem",
     "Quadratic",
+    "QuadraticMasks",
     "RunRecord",
+    "SumMasks",
     "TacitError",
+    "algorithms",
     "allocate",
     "augment",
     "calibrate",

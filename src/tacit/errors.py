@@ -6,6 +6,8 @@
     │   ├── CostError         a cost's data, dimensions or constants are unusable
     │   ├── UnboundedError    the sum of the costs has no minimum
     │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
+    │   │   └── RangeError    a number to be added up in secret exceeds the public bound
+    │   ├── ProtectionError   mechanism, algorithm and the protection asked for do not go together
     │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
     │   ├── FileError         a file is missing, unreadable or does not say what it must
     │   ├── LedgerError       a ledger is damaged, or was asked to forget
@@ -40,6 +42,14 @@ class UnboundedError(InputError):
 
 class MaskError(InputError):
     """σ, the public bound or the lattice does not fit the problem."""
+
+
+class RangeError(MaskError):
+    """A number to be added up in secret exceeds the public bound."""
+
+
+class ProtectionError(InputError):
+    """Mechanism, algorithm and the protection asked for do not go together: something would be left in the open."""
 
 
 class AlgorithmError(InputError):

@@ -79,8 +79,8 @@ class Lattice:
         """Return the nearest lattice points; refuse what exceeds the public bound."""
         if not (np.abs(coefficients) <= self.bound).all():
             raise MaskError(
-                f"a cost has an affine coefficient beyond the public bound of {self.bound:g}; "
-                "agree on a larger one, AffineMasks(sigma, bound=…), or use smaller units."
+                f"a cost has a coefficient beyond the public bound of {self.bound:g}; agree on a larger one, "
+                "bound=…, or use smaller units."
             )
         return np.ldexp(np.rint(np.ldexp(coefficients, -self.exponent)), self.exponent)
 

@@ -6,17 +6,21 @@ An algorithm is written once, against `Cost` and `Peers`, and read in two ways:
 * *apart*: there is no agent axis, `x` is (m,), and each agent makes its own call.
 
 Elementwise arithmetic, the cost and `Peers` are all that an algorithm may use, so it cannot tell
-the two apart.
+the two apart. Where all agents hold the same x, as in algorithms that are driven by sums, x is (m,) in both
+readings, and a cost gives one row per agent for it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Numbers = TypeVar("Numbers", Array, Words)
 
 
 @runtime_checkable
@@ -61,6 +65,14 @@ class Cost(Protocol):
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u ψ(u) + |u − v|²/2t."""
 
+    @property
+    def penalty(self) -> Array:
+        """Return l1 and l2 of ψ = Σ l1|x| + ½ Σ l2 x² as one vector (..., 2m), where ψ is of that kind."""
+
+    @property
+    def limits(self) -> Array:
+        """Return the lower and the upper limits of x as one vector (..., 2m)."""
+
     def with_affine(self, affine: Array) -> Self:
         """Return the same cost with another affine coefficient: how masks are folded in, eq. (5)."""
 
@@ -82,11 +94,20 @@ class Peers(Protocol):
     def gather(self, x: Array) -> Array:
         """Return Σ_j x_j over the neighbours alone."""
 
-    def swap(self, r: Array) -> Array:
-        """Send row (i, j) to neighbour j, and return what j sent back in its place."""
+    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+        """Send row (i, j) to neighbour j, and return what j sent back in its place.
 
-    def total(self, r: Array) -> Array:
+        *more* says that this is the next piece of the same exchange: long rows go in pieces.
+        """
+
+    def total(self, r: Numbers) -> Numbers:
         """Add up the rows that each agent owns."""
+
+    def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
+        """Return Σ_i v_i over the whole network; without an agent axis in both readings.
+
+        *add* is the addition, for numbers that do not add up like floats or words modulo 2⁶⁴.
+        """
 
 
 class Algorithm(Protocol):
@@ -99,6 +120,14 @@ class Algorithm(Protocol):
     @property
     def handles_rough(self) -> bool:
         """Tell whether costs may have parts without a gradient."""
+
+    @property
+    def handles_nonconvex(self) -> bool:
+        """Tell whether single costs need not be convex, as long as their sum is."""
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """Return what it adds up over the network, in words; empty for an algorithm that gossips."""
 
     @property
     def weights(self) -> str:

@@ -242,7 +242,7 @@ def test_scaled_masks_have_the_covariance_of_the_scaled_laplacian():
     masks = tacit.AffineMasks(2.0, link_scales=scales)
     lattice = masks.lattice(agents=6, links=7)
     source = Keystreams(agent_keys(6, seed=1), network.degrees)
-    a = mask(draw(source, (14, samples), lattice, masks.row_scales(network)), Stacked(network))
+    a = mask(draw(source, (14, samples), lattice, masks.row_scales(network)[:, None]), Stacked(network))
     assert (a.sum(axis=0) == 0).all()
     by_link = np.array([scales.get((network.agents[i], network.agents[j]), 1.0) for i, j in network.links])
     expected = 2 * 2.0**2 * network.scaled_laplacian(by_link).toarray()

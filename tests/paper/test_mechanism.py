@@ -81,7 +81,7 @@ def test_lemma_3_effective_coefficients_keep_their_sum(graph):
     rng = np.random.default_rng(0)
     cost = tacit.costs.stack([tacit.Affine(rng.standard_normal(4)) for _ in network.agents])
     source = Keystreams(agent_keys(len(network), seed=3), network.degrees)
-    effective = masks.hide(cost, Stacked(network), source, lattice)
+    effective = masks.hide(cost, Stacked(network), source, network=network).cost
     np.testing.assert_array_equal(effective.affine.sum(axis=0), lattice.round(cost.affine).sum(axis=0))
     assert np.abs(effective.affine - cost.affine).min() > 1e-6
 
@@ -98,9 +98,8 @@ def test_the_sum_of_effective_costs_is_the_sum_of_costs(graph):
     ]
     problem = tacit.Problem(graph, costs)
     masks = AffineMasks(50.0, seed=1)
-    lattice = masks.lattice(agents=len(graph), links=graph.number_of_edges())
     source = Keystreams(agent_keys(len(graph), seed=1), problem.network.degrees)
-    effective = masks.hide(problem.stack, Stacked(problem.network), source, lattice)
+    effective = masks.hide(problem.stack, Stacked(problem.network), source, network=problem.network).cost
     for x in rng.standard_normal((5, 2)):
         everywhere = np.tile(x, (len(graph), 1))
         true, seen = problem.stack.value(everywhere).sum(), effective.value(everywhere).sum()

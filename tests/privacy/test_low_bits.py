@@ -34,7 +34,7 @@ def world(first, second):
 def ours(costs, seed):
     masks = AffineMasks(1.0)
     source = Keystreams(agent_keys(2, seed=seed), PAIR.degrees)
-    return masks.hide(costs, Stacked(PAIR), source, masks.lattice(agents=2, links=1)).affine
+    return masks.hide(costs, Stacked(PAIR), source, network=PAIR).cost.affine
 
 
 def naive(costs, seed):

@@ -2,21 +2,33 @@
 
 from tacit.algorithms.admm import ADMM
 from tacit.algorithms.dgd import DGD, DiminishingDGD
+from tacit.algorithms.direct import Direct
 from tacit.algorithms.extra import EXTRA
+from tacit.algorithms.fista import FISTA
 from tacit.algorithms.gradient_tracking import GradientTracking
 from tacit.algorithms.landscape import Landscape
+from tacit.algorithms.lbfgs import LBFGS
+from tacit.algorithms.multi_consensus import MultiConsensus
+from tacit.algorithms.newton import Newton
 from tacit.algorithms.nids import NIDS
 from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
 
-AnyAlgorithm = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | NIDS | OPAPC | PGEXTRA
+_Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
+_Summing = Direct | FISTA | LBFGS | Newton
+AnyAlgorithm = _Gossiping | _Summing
 
 ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
     "admm": ADMM,
     "dgd": DGD,
     "dgd-diminishing": DiminishingDGD,
+    "direct": Direct,
     "extra": EXTRA,
+    "fista": FISTA,
     "gradient-tracking": GradientTracking,
+    "lbfgs": LBFGS,
+    "multi-consensus": MultiConsensus,
+    "newton": Newton,
     "nids": NIDS,
     "opapc": OPAPC,
     "pg-extra": PGEXTRA,
@@ -28,11 +40,16 @@ __all__ = [
     "ALGORITHMS",
     "DGD",
     "EXTRA",
+    "FISTA",
+    "LBFGS",
     "NIDS",
     "OPAPC",
     "PGEXTRA",
     "AnyAlgorithm",
     "DiminishingDGD",
+    "Direct",
     "GradientTracking",
     "Landscape",
+    "MultiConsensus",
+    "Newton",
 ]

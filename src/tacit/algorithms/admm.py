@@ -34,6 +34,8 @@ class ADMM:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -30,6 +30,21 @@ class Gossip(NamedTuple):
         gap = min(least / largest, 1.0)
         return cls(exchanges=max(1, math.ceil(1.0 / math.sqrt(gap) - 1e-9)), gap=gap, largest=largest)
 
+    @classmethod
+    def reaching(cls, spectrum: Spectrum, factor: float) -> Gossip:
+        """Return the polynomial of the lowest degree that shrinks disagreement by *factor*: T_K(c₂) ≥ factor."""
+        shortest = cls.of(spectrum)
+        if shortest.gap >= 1.0:
+            return shortest
+        c2 = (1.0 + shortest.gap) / (1.0 - shortest.gap)
+        return shortest._replace(exchanges=max(2, math.ceil(math.acosh(max(factor, 1.0)) / math.acosh(c2))))
+
+    def average(self, x: Array, peers: Peers) -> Array:
+        """Return x with its disagreement shrunk by T_K(c₂), and the mean as it was."""
+        if self.gap >= 1.0:  # one exchange and the right scale are enough
+            return x - (x - peers.mix(x)) / self.largest
+        return x - self.apply(x, peers)
+
     @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and largest non-zero eigenvalue that P(G) can have: 1 ∓ 1/T_K(c₂)."""

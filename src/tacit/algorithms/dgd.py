@@ -36,6 +36,8 @@ class DGD:
 
     exact: ClassVar[bool] = False
     handles_rough: ClassVar[bool] = True
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

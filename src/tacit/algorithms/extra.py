@@ -33,6 +33,8 @@ class EXTRA:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -42,6 +42,8 @@ class GradientTracking:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = True
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "lazy"
 
     @classmethod

@@ -18,27 +18,35 @@ _CONVEX = -1e-9  # an eigenvalue above this fraction of the largest is a zero wi
 
 
 class Landscape:
-    """The constants of a problem, computed when asked for."""
+    """The constants of a problem, computed when asked for.
 
-    def __init__(self, cost: Family | CostStack, network: Network, weights: str = "metropolis") -> None:
-        self.cost, self.network, self.weights = cost, network, weights
+    *bend* is what masks may add to the curvature of a single cost; the average stays as it is. Masks that bend
+    costs hide their curvature, so the constants of single costs are then bounded through the average's.
+    """
+
+    def __init__(
+        self, cost: Family | CostStack, network: Network, weights: str = "metropolis", *, bend: float = 0.0
+    ) -> None:
+        self.cost, self.network, self.weights, self.bend = cost, network, weights, bend
 
     @cached_property
     def smoothness(self) -> float:
         """L = max L_i."""
-        return float(self.cost.smoothness.max())
+        if self.bend and float(self.cost.strong_convexity.min()) >= 0:
+            return len(self.network) * self.mean_smoothness + self.bend
+        return float(self.cost.smoothness.max()) + self.bend
 
     @cached_property
     def strong_convexity(self) -> float:
         """μ = min μ_i of the costs one by one; rounded up to 0 where a zero came out a shade negative."""
         mu = float(self.cost.strong_convexity.min())
         scale = self.smoothness if np.isfinite(self.smoothness) else 1.0
-        return 0.0 if _CONVEX * scale < mu < 0 else mu
+        return 0.0 if _CONVEX * scale < mu - self.bend < 0 else mu - self.bend
 
     @cached_property
     def _mean_eigenvalues(self) -> tuple[float, float]:
         below, above = self.cost.total_curvature()
-        lowest = float(np.linalg.eigvalsh(below)[0]) / len(self.network)
+        lowest = float(np.linalg.eigvalsh(below)[0]) / len(self.network) if np.isfinite(below).all() else -np.inf
         highest = float(np.linalg.eigvalsh(above)[-1]) / len(self.network) if np.isfinite(above).all() else np.inf
         return lowest, highest
 

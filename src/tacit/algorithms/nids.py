@@ -38,6 +38,8 @@ class NIDS:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

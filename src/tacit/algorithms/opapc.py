@@ -42,6 +42,8 @@ class OPAPC:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -27,6 +27,8 @@ class PGEXTRA:
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
+    handles_nonconvex: ClassVar[bool] = False
+    sums: ClassVar[tuple[str, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

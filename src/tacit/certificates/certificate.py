@@ -6,6 +6,8 @@
 If C is a vertex cut, the sum of the coefficients over each component of G_H is learnt exactly, an agent
 alone in its component is fully exposed, and Theorem 2 holds inside each component.
 
+Secret sums have uniform masks: they are the case σ = ∞, where ε = 0 inside every component and only cuts matter.
+
 Only public parameters enter: the graph, σ, and who is corrupted.
 """
 
@@ -22,7 +24,7 @@ import numpy as np
 from tacit.certificates.leakage import Leakage
 from tacit.certificates.statement import statement
 from tacit.certificates.tradeoff import TradeOff
-from tacit.certificates.worst import Worst, worst_coalition_indices
+from tacit.certificates.worst import Worst, worst_coalition_indices, worst_cut
 from tacit.errors import InputError, MaskError, TacitError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
 from tacit.typing import Array
@@ -68,11 +70,18 @@ class Certificate:
     """exact, or bound: then the true ε may be smaller."""
     without_privacy: tuple[Any, ...] = ()
     """Agents with at most t neighbours: a coalition of those learns their coefficient exactly."""
+    secret: str = "affine part"  # noqa: S105  a word, not a password
+    """What the masks hide of every agent, in a word or two."""
 
     @property
     def sigma(self) -> float:
         """The smallest σ: the one that decides."""
         return min(self.sigmas)
+
+    @property
+    def is_perfect(self) -> bool:
+        """Whether the masks are uniform, as in secret sums: then nothing beyond the sums is learnt at all."""
+        return math.isinf(self.sigma)
 
     @property
     def is_private(self) -> bool:
@@ -121,8 +130,9 @@ class Certificate:
             "method": self.method,
             "guards": self.guards,
             "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
-            "sigma": list(self.sigmas) if len(self.sigmas) > 1 else self.sigma,
-            "mu": self.mu,
+            "perfect": self.is_perfect,
+            "sigma": list(self.sigmas) if len(self.sigmas) > 1 else _finite(self.sigma),
+            "mu": _finite(self.mu),
             "epsilon": _finite(self.epsilon),
             "distance": distance,
             "guess": tradeoff.guess,
@@ -135,7 +145,7 @@ class Certificate:
             "exposed_sums": [[str(a) for a in agents] for agents in self.exposed_sums],
             "exposed_agents": [str(a) for a in self.exposed_agents],
             "without_privacy": [str(a) for a in self.without_privacy],
-            "uncertainty": {str(agent): value for agent, value in self.uncertainty.items()},
+            "uncertainty": {str(agent): _finite(value) for agent, value in self.uncertainty.items()},
             "statement": self.statement(distance),
         }
 
@@ -157,7 +167,8 @@ def certify(
     *known* are honest agents whose costs *coalition* knows already: that leaves ε as it is, and makes the others'
     coefficients less uncertain.
 
-    *sigma* is one number, or one per basis function. *link_scales* multiplies it link by link (1 where a link is
+    *sigma* is one number, or one per basis function; infinity stands for the uniform masks of secret sums.
+    *link_scales* multiplies it link by link (1 where a link is
     not named). *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
 
     >>> import networkx as nx
@@ -177,9 +188,12 @@ def certify(
         return replace(certificate, uncertainty=left)
     if familiar:
         raise InputError("known agents go with one coalition, not with every coalition of a size.")
-    worst = worst_coalition_indices(
-        network, any, scales=scales, quick=quick, deadline=deadline, on_progress=on_progress
-    )
+    if min(sigmas) == math.inf:
+        worst = worst_cut(network, any)
+    else:
+        worst = worst_coalition_indices(
+            network, any, scales=scales, quick=quick, deadline=deadline, on_progress=on_progress
+        )
     return _against_all(network, any, worst, sigmas, scales)
 
 
@@ -223,7 +237,7 @@ def _against_one(
 ) -> Certificate:
     honest, kept = _honest(network, coalition, scales)
     components = tuple(_component(honest, agents, sigmas, kept) for agents in honest.components)
-    deviation = min(sigmas) * np.sqrt(2.0 * honest.scaled_laplacian(kept).diagonal())
+    deviation = _deviation(sigmas, honest.scaled_laplacian(kept).diagonal())
     return Certificate(
         sigmas=sigmas,
         epsilon=max(c.epsilon for c in components),
@@ -231,7 +245,18 @@ def _against_one(
         coalition=coalition,
         components=components,
         uncertainty=dict(zip(honest.agents, deviation.tolist(), strict=True)),
+        secret=_secret(sigmas),
     )
+
+
+def _secret(sigmas: tuple[float, ...]) -> str:
+    return "share of every sum" if min(sigmas) == math.inf else "affine part"
+
+
+def _deviation(sigmas: tuple[float, ...], strength: Array) -> Array:
+    """Return σ√(2·strength): zero without a masked link, for any σ."""
+    covered = strength > 0
+    return np.where(covered, min(sigmas) * np.sqrt(2.0 * np.where(covered, strength, 1.0)), 0.0)
 
 
 def _against_all(
@@ -243,12 +268,12 @@ def _against_all(
     mu = worst.mu
     if coalition is not None:
         against_worst = _against_one(network, coalition, sigmas, scales)
-        components, mu = against_worst.components, against_worst.mu
+        components, mu = against_worst.components, min(mu, against_worst.mu)
         if worst.mu == 0.0 and mu > 0.0:  # a cut that is none must never pass for a guarantee
             raise TacitError("a coalition that should cut the graph does not; please report this graph.")
     strength = np.sort(_strengths(network, scales), axis=1)
     left = strength[:, : strength.shape[1] - t].sum(axis=1) if t < strength.shape[1] else np.zeros(len(network))
-    deviation = min(sigmas) * np.sqrt(2.0 * left)
+    deviation = _deviation(sigmas, left)
     return Certificate(
         sigmas=sigmas,
         epsilon=1.0 / (4.0 * min(sigmas) ** 2 * mu) if mu > 0 else math.inf,
@@ -261,6 +286,7 @@ def _against_all(
         without_privacy=tuple(a for a, d in zip(network.agents, network.degrees, strict=True) if d <= t)
         if t
         else (),
+        secret=_secret(sigmas),
     )
 
 
@@ -312,7 +338,7 @@ def _checked(sigma: Sigma) -> tuple[float, ...]:
         sigmas = tuple(np.atleast_1d(np.asarray(sigma, dtype=np.float64)).tolist())
     except (TypeError, ValueError) as error:
         raise MaskError("sigma must be a positive number, or one per basis function.") from error
-    if not sigmas or not all(1.0 / _EXTREME < s < _EXTREME for s in sigmas):
+    if not sigmas or not all(1.0 / _EXTREME < s < _EXTREME or s == math.inf for s in sigmas):
         raise MaskError(
             f"sigma = {sigma} must be positive, and neither tiny nor huge: without masks nothing is certified."
         )

@@ -21,15 +21,32 @@ NOT_COVERED = (
     "further runs on the same costs, which add up",
     "what the observer already knows about all other agents",
 )
+ASSUMPTIONS_OF_SUMS = (
+    "links are private and authenticated",
+    "every sum has masks of its own, which are erased",
+    "masks come from a cryptographic source",
+)
+NOT_COVERED_BY_SUMS = (
+    "the sums over all honest agents, with every point that they were taken at",
+    "further runs with other agents, whose sums can be subtracted",
+    "what the observer already knows about all other agents",
+)
 
 
 def statement(certificate: Certificate, distance: float) -> str:
     """Return the guarantee, its assumptions and its limits, in three sentences."""
+    assumptions = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
+    not_covered = NOT_COVERED_BY_SUMS if certificate.is_perfect else NOT_COVERED
+    if certificate.secret not in ("affine part", "share of every sum"):
+        not_covered = (
+            f"the sum of the honest agents' {_many(certificate.secret)}, which the answer tells",
+            *not_covered[2:],
+        )
     return " ".join(
         [
             headline(certificate, distance),
-            f"This assumes that {_joined(ASSUMPTIONS)}.",
-            f"It does not cover {_joined(NOT_COVERED)}.",
+            f"This assumes that {_joined(assumptions)}.",
+            f"It does not cover {_joined(not_covered)}.",
         ]
     )
 
@@ -40,8 +57,8 @@ def headline(certificate: Certificate, distance: float) -> str:
     if certificate.exposed_agents:
         alone = "it" if len(certificate.exposed_agents) == 1 else "them"
         return (
-            f"{who} learns the affine part of {listed(certificate.exposed_agents)} exactly, because no honest "
-            f"agent is linked to {alone}{_and_sums(certificate)}."
+            f"{who} learns the {certificate.secret} of {listed(certificate.exposed_agents)} exactly, because no "
+            f"honest agent is linked to {alone}{_and_sums(certificate)}."
         )
     if certificate.exposed_sums:
         return f"{who} cuts the honest agents apart{_and_sums(certificate, lead=' and')}."
@@ -50,6 +67,8 @@ def headline(certificate: Certificate, distance: float) -> str:
             f"No guarantee against coalitions of {certificate.guards} could be proven without a full search: "
             "the bound reaches down to zero."
         )
+    if certificate.is_perfect:
+        return f"{who} learns the sums over all other agents, and nothing else, however long it computes."
     rate = f"{100 * certificate.guess(distance):.1f} % of the time"
     rate = f"at most {rate}" if certificate.method == "bound" else f"{rate} at worst"
     return (
@@ -63,8 +82,15 @@ def _and_sums(certificate: Certificate, lead: str = ", and") -> str:
     if not groups:
         return ""
     return (
-        f"{lead} learns the sum of the affine parts of each piece: {'; '.join(listed(group) for group in groups)}"
+        f"{lead} learns the sum of the {_many(certificate.secret)} of each piece: "
+        f"{'; '.join(listed(group) for group in groups)}"
     )
+
+
+def _many(secret: str) -> str:
+    """Return the plural."""
+    first, _, rest = secret.partition(" ")
+    return f"{first}s {rest}" if rest.startswith("of ") else f"{secret}s"
 
 
 def _observer(certificate: Certificate) -> str:

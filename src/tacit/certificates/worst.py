@@ -46,6 +46,26 @@ Progress = Callable[[float], None]
 """Takes the share of the work that is done."""
 
 
+def _refuse_size(topology: Topology, t: int) -> None:
+    n = len(topology)
+    if not 0 <= t <= n - 2:
+        raise VacuousError(
+            f"any = {t} of {n} agents: a guarantee needs 0 ≤ any ≤ {n - 2}, so that two stay honest."
+        )
+
+
+def worst_cut(topology: Topology, t: int) -> Worst:
+    """Return a coalition of at most *t* agents that cuts a connected graph; μ = ∞ where there is none.
+
+    All that matters for masks that are perfect where the honest graph is connected.
+    """
+    _refuse_size(topology, t)
+    cut = small_vertex_cut(topology, t)
+    if cut is None:
+        return Worst(mu=math.inf, coalition=None, exact=True)
+    return Worst(mu=0.0, coalition=tuple(sorted(cut.tolist())), exact=True)
+
+
 def worst_coalition_indices(
     topology: Topology,
     t: int,
@@ -57,10 +77,7 @@ def worst_coalition_indices(
 ) -> Worst:
     """Return m_t of a connected graph; *quick* asks for the bound only, *deadline* limits the seconds."""
     n = len(topology)
-    if not 0 <= t <= n - 2:
-        raise VacuousError(
-            f"any = {t} of {n} agents: a guarantee needs 0 ≤ any ≤ {n - 2}, so that two stay honest."
-        )
+    _refuse_size(topology, t)
     end = math.inf if deadline is None else time.monotonic() + deadline
     if t == 0:
         return Worst(algebraic_connectivity(topology.scaled_laplacian(scales)), (), exact=True)

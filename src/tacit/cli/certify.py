@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from tacit.certificates import Certificate, augment, certify
 from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, share_bar
+from tacit.errors import InputError
 from tacit.network import Network
 from tacit.network.topology import listed
 
@@ -19,7 +21,10 @@ _SUGGESTED = 400  # agents up to which links are suggested on the spot
 
 def certify_command(
     graph: GraphFile,
-    sigma: Annotated[float, typer.Option(help="Standard deviation of the masks.")],
+    sigma: Annotated[float | None, typer.Option(help="Standard deviation of Gaussian masks.")] = None,
+    sums: Annotated[
+        bool, typer.Option("--sums", help="Certify secret sums, which have uniform masks and no σ.")
+    ] = False,
     coalition: Coalition = None,
     any_: Any_ = None,
     known: Annotated[
@@ -35,13 +40,15 @@ def certify_command(
     Give --coalition a,b for certain agents, or --any 3 for every coalition of at most three. Exit code 1 if
     something is learnt exactly.
     """
+    if (sigma is None) != sums:
+        raise InputError("give --sigma for Gaussian masks, or --sums for secret sums.")
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(
             network,
             members(network, coalition),
             any=any_,
-            sigma=sigma,
+            sigma=math.inf if sigma is None else sigma,
             known=members(network, known) or (),
             quick=quick,
             deadline=deadline,
@@ -60,7 +67,9 @@ def show(certificate: Certificate, network: Network, distance: float) -> None:
     console = Console(highlight=False)
     console.print(certificate.statement(distance), soft_wrap=not console.is_terminal, markup=False)
     console.print()
-    if certificate.is_private:
+    if certificate.is_private and certificate.is_perfect:
+        console.print("Only cuts matter to secret sums, and none of these coalitions is one.")
+    elif certificate.is_private:
         _numbers(console, certificate, distance)
     else:
         _exposed(console, certificate, network)
@@ -92,7 +101,7 @@ def _exposed(console: Console, certificate: Certificate, network: Network) -> No
             alone = len(component.agents) == 1
             inside = "–" if alone else f"{component.epsilon:.4g}"
             table.add_row(
-                listed(component.agents), "its affine part" if alone else "the sum over the piece", inside
+                listed(component.agents), f"its {certificate.secret}" if alone else "the sum over the piece", inside
             )
         console.print(table)
         if len(certificate.components) > _SHOWN:

@@ -6,16 +6,16 @@ import dataclasses
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.progress import progress_bar
 from tacit.cli.summary import show_answer
-from tacit.errors import FileError
-from tacit.masks import AffineMasks
-from tacit.solving import load_problem
+from tacit.errors import FileError, InputError
+from tacit.masks import AffineMasks, GaussianMasks, SumMasks
+from tacit.solving import Protection, load_problem
 
 
 def solve(
@@ -23,6 +23,13 @@ def solve(
     json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the record to this file, as JSON.")] = None,
     sigma: Annotated[float | None, typer.Option(help="Mask with this σ, whatever the file says.")] = None,
+    sums: Annotated[
+        bool, typer.Option("--sums", help="Hide whole costs behind secret sums, whatever the file says.")
+    ] = False,
+    protect: Annotated[
+        str | None, typer.Option(help="affine or whole: refuse to run if less than that is hidden.")
+    ] = None,
+    no_tree: Annotated[bool, typer.Option("--no-tree", help="Gossip only: no sums over a spanning tree.")] = False,
     algorithm: Annotated[str | None, typer.Option(help="Use this algorithm, whatever the file says.")] = None,
     runtime: Annotated[
         str | None, typer.Option(help="stacked (all agents as arrays) or agents (one thread each).")
@@ -38,11 +45,17 @@ def solve(
     if out is not None:
         refuse_to_overwrite(out)
     task = load_problem(problem)
+    if sigma is not None and sums:
+        raise InputError("--sums has no σ: give --sigma or --sums, not both.")
     if sigma is not None:
-        masks = task.privacy or AffineMasks(sigma)
+        masks = task.privacy if isinstance(task.privacy, GaussianMasks) else AffineMasks(sigma)
         task = dataclasses.replace(task, privacy=dataclasses.replace(masks, sigma=sigma))
+    if sums and not isinstance(task.privacy, SumMasks):
+        task = dataclasses.replace(task, privacy=SumMasks())
     task = dataclasses.replace(
         task,
+        protect=cast(Protection | None, protect) or task.protect,
+        tree=task.tree and not no_tree,
         algorithm=algorithm or task.algorithm,
         runtime=runtime or task.runtime,
         max_rounds=task.max_rounds if max_rounds is None else max_rounds,

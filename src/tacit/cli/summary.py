@@ -12,6 +12,7 @@ from rich.text import Text
 from tacit.certificates import Certificate, headline
 from tacit.errors import TacitError
 from tacit.solving import Answer
+from tacit.solving.record import Phase2
 
 _SEARCHED = 500  # agents up to which the worst single agent is searched for, and not only bounded
 _BOUNDED = 1500  # agents up to which there is a bound at once
@@ -50,13 +51,20 @@ def summary(answer: Answer) -> list[tuple[str, str]]:
         ("phase 1", _phase1(answer)),
         (
             "phase 2",
-            f"{phase2.algorithm} ({phase2.reason}), {phase2.rounds} rounds, {phase2.messages} messages, "
+            f"{phase2.algorithm} ({phase2.reason}), {_steps(phase2)}, {phase2.messages} messages, "
             f"{phase2.bytes / 1024:.0f} KiB, {record.seconds:.2f} s on the {record.runtime} runtime",
         ),
     ]
     lines += [("privacy", sentence) for sentence in _privacy(answer)]
     lines += [("warning", sentence) for sentence in record.warnings]
     return lines
+
+
+def _steps(phase2: Phase2) -> str:
+    rounds = f"{phase2.rounds} round{'s' * (phase2.rounds != 1)}"
+    if phase2.sums:
+        return f"{rounds} of sums in {phase2.exchanges} hops"
+    return rounds if phase2.exchanges <= phase2.rounds + 1 else f"{rounds} in {phase2.exchanges} exchanges"
 
 
 def vector(x: list[float | None]) -> str:
@@ -69,8 +77,11 @@ def _phase1(answer: Answer) -> str:
     phase1 = answer.record.phase1
     if phase1 is None:
         return "none: nothing was hidden, and neighbours can read the costs from what they receive"
+    if phase1.sigma is None:
+        return f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}"
     rounding = "" if phase1.splits_exactly else " (up to rounding)"
-    return f"affine masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}"
+    name = {"AffineMasks": "affine", "QuadraticMasks": "quadratic"}.get(phase1.mechanism, "basis")
+    return f"{name} masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}"
 
 
 def _privacy(answer: Answer) -> list[str]:
@@ -88,4 +99,6 @@ def _privacy(answer: Answer) -> list[str]:
 
 def round_distance(certificate: Certificate) -> float:
     """Return a power of ten near σ/10: a change that is worth asking about."""
+    if certificate.is_perfect:
+        return 1.0
     return float(10.0 ** round(log10(certificate.sigma) - 1))

@@ -1,12 +1,15 @@
 """The private costs h_i, their stacking, and the effective cost of eq. (5)."""
 
 from tacit.costs.affine import Affine
+from tacit.costs.basis import Basis, Function, Functions, Linear, Monomials, Quadratics
 from tacit.costs.composite import AbsoluteValue, Composite
 from tacit.costs.custom import CallableCost
+from tacit.costs.expansion import Expansion
 from tacit.costs.family import Curvature, Family
 from tacit.costs.huber import Huber
 from tacit.costs.least_squares import LeastSquares
 from tacit.costs.logistic import Logistic
+from tacit.costs.packed import pack, packed_size, unpack
 from tacit.costs.poisson import Poisson
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rough import L1, Box, ElasticNet, Rough
@@ -16,18 +19,28 @@ __all__ = [
     "L1",
     "AbsoluteValue",
     "Affine",
+    "Basis",
     "Box",
     "CallableCost",
     "Composite",
     "CostStack",
     "Curvature",
     "ElasticNet",
+    "Expansion",
     "Family",
+    "Function",
+    "Functions",
     "Huber",
     "LeastSquares",
+    "Linear",
     "Logistic",
+    "Monomials",
     "Poisson",
     "Quadratic",
+    "Quadratics",
     "Rough",
+    "pack",
+    "packed_size",
     "stack",
+    "unpack",
 ]

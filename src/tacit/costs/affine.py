@@ -33,7 +33,7 @@ class Affine(Family):
 
     def curved_hess(self, x: Array) -> Array:
         """Return 0."""
-        return np.zeros((*x.shape, self.dim))
+        return np.zeros((*np.broadcast_shapes(x.shape, self.affine.shape), self.dim))
 
     def curved_prox(self, v: Array, t: Array | float) -> Array:
         """Return v."""

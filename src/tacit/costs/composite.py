@@ -71,6 +71,16 @@ class Composite(Family):
         """Return argmin_u ψ(u) + |u − v|²/2t."""
         return self.rough.prox(v, t)
 
+    @property
+    def penalty(self) -> Array:
+        """Of the rough term."""
+        return self.rough.penalty(self.dim)
+
+    @property
+    def limits(self) -> Array:
+        """Of the rough term."""
+        return self.rough.limits(self.dim)
+
     def curved_prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u φ(u) + ψ(u) + |u − v|²/2t; in closed form where φ = 0."""
         if isinstance(self.smooth, Affine):
@@ -95,10 +105,11 @@ class Composite(Family):
 
     def with_affine(self, affine: Array) -> Self:
         """Return the same cost with another α."""
-        return type(self)._of(self.smooth.with_affine(affine), self.rough)
+        return type(self).joined(self.smooth.with_affine(affine), self.rough)
 
     @classmethod
-    def _of(cls, smooth: Family, rough: Rough) -> Self:
+    def joined(cls, smooth: Family, rough: Rough) -> Self:
+        """Return the cost of one agent or of many at once, from parts that are known to fit."""
         together = object.__new__(cls)
         together._join(smooth, rough)
         return together
@@ -107,7 +118,7 @@ class Composite(Family):
     def stacked(cls, members: Sequence[Self]) -> Self:
         """Return one object for all *members*."""
         smooth, rough = members[0].smooth, members[0].rough
-        return cls._of(
+        return cls.joined(
             type(smooth).stacked([member.smooth for member in members]),
             type(rough).stacked([member.rough for member in members], smooth.dim),
         )

@@ -60,6 +60,11 @@ class CallableCost(Family):
                 "no cost bends like that."
             )
 
+    @property
+    def has_hessian(self) -> bool:
+        """Whether the Hessian was given."""
+        return self._hess is not None
+
     def curved_value(self, x: Array) -> Array:
         """Return h(x) − h(x₀) − ∇h(x₀)ᵀ(x − x₀): zero at x₀, so that no value tells the mask there."""
         if self._value is None:
@@ -118,6 +123,7 @@ class _Callables(CallableCost):
 
     def _each(self, name: str, x: Array, *more: Any) -> Array:
         t = np.broadcast_to(more[0], (len(self.members), 1)) if more else None
+        x = np.broadcast_to(x, self.affine.shape)
         return np.stack(
             [
                 getattr(member, name)(row) if t is None else getattr(member, name)(row, float(t[i, 0]))

@@ -116,6 +116,16 @@ class Family(ABC):
         """Return v: there is no rough part."""
         return v
 
+    @property
+    def penalty(self) -> Array:
+        """l1 and l2 of the rough part ψ = Σ l1|x| + ½ Σ l2 x², one vector (..., 2m); zeros where there is none."""
+        return np.zeros((*self.affine.shape[:-1], 2 * self.dim))
+
+    @property
+    def limits(self) -> Array:
+        """The lower and the upper limits of x, one vector (..., 2m); infinite where there are none."""
+        return np.repeat([-np.inf, np.inf], self.dim)
+
     def with_affine(self, affine: Array) -> Self:
         """Return the same φ with another α, eq. (5)."""
         if affine.shape != self.affine.shape:

@@ -44,6 +44,13 @@ class Quadratic(Family):
         return self._P
 
     @classmethod
+    def of(cls, P: Array, q: Array) -> Quadratic:
+        """Return the quadratic cost of one agent or of many at once, from arrays that are known to fit."""
+        cost = object.__new__(Quadratic)
+        cost._P, cost.affine = P, q
+        return cost
+
+    @classmethod
     def distance(cls, point: ArrayLike) -> Quadratic:
         """Return |x − point|², the cost of the paper's illustration."""
         point = finite(point, "point", ndim=1)

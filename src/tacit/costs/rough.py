@@ -38,6 +38,14 @@ class Rough(ABC):
         """Return the strong convexity of ψ."""
         return 0.0
 
+    @abstractmethod
+    def penalty(self, dim: int) -> Array:
+        """Return l1 and l2 of ψ = Σ l1|x| + ½ Σ l2 x² as one vector, (..., 2m): what agents can add up."""
+
+    def limits(self, dim: int) -> Array:
+        """Return the lower and the upper limits of x as one vector, (..., 2m)."""
+        return np.repeat([-np.inf, np.inf], dim)
+
     @classmethod
     def stacked(cls, members: Sequence[Self], dim: int) -> Self:
         """Return one object for all *members*, with a leading agent axis."""
@@ -72,6 +80,15 @@ class L1(Rough):
         """Return c + soft(v − c, t·w)."""
         return self.centre + soft_threshold(v - self.centre, t * self.weight)
 
+    def penalty(self, dim: int) -> Array:
+        """Return (w, 0); refuse a centre of its own."""
+        if self.centre.any():
+            raise CostError(
+                "terms |x − c| with a centre of their own do not add up to one term, so sums cannot carry them; "
+                "use an algorithm that gossips, such as 'admm'."
+            )
+        return _side_by_side(self.weight, 0.0, dim)
+
 
 class ElasticNet(Rough):
     """l1·|x|₁ + ½ l2·|x|²."""
@@ -90,6 +107,10 @@ class ElasticNet(Rough):
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return soft(v, t·l1) / (1 + t·l2)."""
         return np.asarray(soft_threshold(v, t * self.l1) / (1.0 + t * self.l2))
+
+    def penalty(self, dim: int) -> Array:
+        """Return (l1, l2)."""
+        return _side_by_side(self.l1, self.l2, dim)
 
     @property
     def strong_convexity(self) -> Array | float:
@@ -115,6 +136,19 @@ class Box(Rough):
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return the nearest point of the box."""
         return np.clip(v, self.lower, self.upper)
+
+    def penalty(self, dim: int) -> Array:
+        """Return zeros: a box has no price, only limits."""
+        return np.zeros((*self.lower.shape[:-1], 2 * dim))
+
+    def limits(self, dim: int) -> Array:
+        """Return the box."""
+        return _side_by_side(self.lower, self.upper, dim)
+
+
+def _side_by_side(first: Array, second: Array | float, dim: int) -> Array:
+    shape = (*np.broadcast_shapes(np.shape(first)[:-1], np.shape(second)[:-1]), dim)
+    return np.concatenate([np.broadcast_to(first, shape), np.broadcast_to(second, shape)], axis=-1)
 
 
 def soft_threshold(v: Array, threshold: Array | float) -> Array:

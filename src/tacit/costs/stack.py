@@ -17,14 +17,20 @@ from tacit.costs.family import Curvature, Family
 from tacit.errors import CostError
 from tacit.typing import Array
 
+Rows = slice | NDArray[np.intp]
+
 
 class Group:
     """The agents of one family: their positions, and their costs as one object."""
 
     def __init__(self, agents: NDArray[np.intp], cost: Family) -> None:
         run = len(agents) > 0 and bool((np.diff(agents) == 1).all())
-        self.rows = slice(int(agents[0]), int(agents[-1]) + 1) if run else agents
+        self.rows: Rows = slice(int(agents[0]), int(agents[-1]) + 1) if run else agents
         self.cost = cost
+
+    def points(self, x: Array) -> Array:
+        """Return the group's part of all agents' x; x itself where all agents hold the same."""
+        return x if x.ndim == 1 else x[self.rows]
 
     def scale(self, t: Array | float) -> Array | float:
         """Return the group's part of a proximal weight."""
@@ -48,7 +54,7 @@ class CostStack:
     @cached_property
     def affine(self) -> Array:
         """α of all agents, (n, m)."""
-        return self._spread(lambda group: group.cost.affine, self.shape)
+        return self.spread(lambda group: group.cost.affine, self.shape)
 
     @property
     def is_rough(self) -> bool:
@@ -68,12 +74,22 @@ class CostStack:
     @property
     def smoothness(self) -> Array:
         """One constant per agent."""
-        return self._spread(lambda group: group.cost.smoothness, self.shape[:1])
+        return self.spread(lambda group: group.cost.smoothness, self.shape[:1])
 
     @property
     def strong_convexity(self) -> Array:
         """One constant per agent."""
-        return self._spread(lambda group: group.cost.strong_convexity, self.shape[:1])
+        return self.spread(lambda group: group.cost.strong_convexity, self.shape[:1])
+
+    @property
+    def penalty(self) -> Array:
+        """One row per agent."""
+        return self.spread(lambda group: group.cost.penalty, (self.shape[0], 2 * self.dim))
+
+    @property
+    def limits(self) -> Array:
+        """One row per agent."""
+        return self.spread(lambda group: group.cost.limits, (self.shape[0], 2 * self.dim))
 
     def total_curvature(self) -> Curvature:
         """Of the sum over all agents."""
@@ -83,34 +99,39 @@ class CostStack:
 
     def value(self, x: Array) -> Array:
         """Return all h_i(x_i), (n,)."""
-        return self._spread(lambda group: group.cost.value(x[group.rows]), self.shape[:1])
+        return self.spread(lambda group: group.cost.value(group.points(x)), self.shape[:1])
 
     def grad(self, x: Array) -> Array:
         """Return all gradients of the smooth parts, (n, m)."""
-        return self._spread(lambda group: group.cost.grad(x[group.rows]), self.shape)
+        return self.spread(lambda group: group.cost.grad(group.points(x)), self.shape)
 
     def hess(self, x: Array) -> Array:
         """Return all Hessians of the smooth parts, (n, m, m)."""
-        return self._spread(lambda group: group.cost.hess(x[group.rows]), (*self.shape, self.dim))
+        return self.spread(lambda group: group.cost.hess(group.points(x)), (*self.shape, self.dim))
 
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return all proximal points, (n, m)."""
-        return self._spread(lambda group: group.cost.prox(v[group.rows], group.scale(t)), self.shape)
+        return self.spread(lambda group: group.cost.prox(v[group.rows], group.scale(t)), self.shape)
 
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return the proximal points of the rough parts, (n, m)."""
-        return self._spread(lambda group: group.cost.rough_prox(v[group.rows], group.scale(t)), self.shape)
+        return self.spread(lambda group: group.cost.rough_prox(v[group.rows], group.scale(t)), self.shape)
 
     def with_affine(self, affine: Array) -> CostStack:
         """Return the same costs with other affine coefficients, (n, m)."""
+        return self.regrouped(lambda cost, rows: cost.with_affine(affine[rows]))
+
+    def regrouped(self, effective: Callable[[Family, Rows], Family]) -> CostStack:
+        """Return the stack of the costs that *effective* makes of every group's."""
         groups = []
         for group in self.groups:
-            effective = Group.__new__(Group)
-            effective.rows, effective.cost = group.rows, group.cost.with_affine(affine[group.rows])
-            groups.append(effective)
+            other = Group.__new__(Group)
+            other.rows, other.cost = group.rows, effective(group.cost, group.rows)
+            groups.append(other)
         return CostStack(groups, self.shape)
 
-    def _spread(self, part: Callable[[Group], Array], shape: tuple[int, ...]) -> Array:
+    def spread(self, part: Callable[[Group], Array], shape: tuple[int, ...]) -> Array:
+        """Return one row per agent, from one array per group."""
         out = np.empty(shape)
         for group in self.groups:
             out[group.rows] = part(group)

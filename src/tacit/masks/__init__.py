@@ -1,16 +1,27 @@
 """Phase 1: neighbours trade random terms that cancel over the network, eq. (4)."""
 
 from tacit.lattice import Lattice
-from tacit.masks.affine import AffineMasks, mask
+from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticMasks, mask
 from tacit.masks.gaussian import draw
+from tacit.masks.mechanism import Hidden, Mechanism
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
+from tacit.masks.sums import SecretSums, SumMasks
+from tacit.masks.words import FixedPoint
 
 __all__ = [
     "AffineMasks",
+    "BasisMasks",
+    "FixedPoint",
+    "GaussianMasks",
+    "Hidden",
     "Keystream",
     "Keystreams",
     "Lattice",
+    "Mechanism",
+    "QuadraticMasks",
+    "SecretSums",
     "Source",
+    "SumMasks",
     "agent_keys",
     "draw",
     "mask",

@@ -22,13 +22,13 @@ _BLOCK = 1 << 14  # numbers worked on at a time, so that they stay in the cache
 
 
 def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array | None = None) -> Array:
-    """Return r ~ N(0, σ²), independent, each a multiple of the lattice's step; row k has deviation scales[k]·σ."""
+    """Return r ~ N(0, σ²), independent, each a multiple of the lattice's step; *scales* multiply σ one by one."""
     count = int(np.prod(shape))
     words = source.words(count)
     lower_bits = max(lattice.bits - _UPPER, 0)
     lower = source.shorts(count) if lower_bits else None
     scale = np.ldexp(lattice.sigma, -lattice.exponent - lower_bits)  # σ in units of 2ᵏ steps
-    by_row = None if scales is None else np.repeat(scales, count // len(scales))
+    each = None if scales is None else np.broadcast_to(scales, shape).ravel()
     r = np.empty(count)
     for start in range(0, count, _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -38,8 +38,8 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
         z += 2.0**-65
         ndtri(z, out=z)
         z *= (w & np.uint64(1)) * (2.0 * scale) - scale
-        if by_row is not None:
-            z *= by_row[block]
+        if each is not None:
+            z *= each[block]
         np.rint(z, out=z)
         if lower is not None:
             z *= 2.0**lower_bits

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tacit.errors import MaskError
 
 _KEY_BYTES = 32
+_ZEROS = memoryview(bytes(1 << 18))  # what the cipher turns into its keystream
 
 
 class Source(Protocol):
@@ -42,9 +43,17 @@ class Keystream:
             raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
-    def read(self, count: int) -> bytes:
+    def fill(self, room: memoryview) -> None:
+        """Write the next bytes of the stream into *room*."""
+        for start in range(0, len(room), len(_ZEROS)):
+            part = room[start : start + len(_ZEROS)]
+            self._cipher.update_into(_ZEROS[: len(part)], part)
+
+    def read(self, count: int) -> bytearray:
         """Return the next *count* bytes of the stream."""
-        return self._cipher.update(bytes(count))
+        room = bytearray(count)
+        self.fill(memoryview(room))
+        return room
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return the next *count* 64-bit words, the same on every machine."""
@@ -69,20 +78,23 @@ class Keystreams:
         self._shares = [int(share) for share in shares]
         self._whole = sum(self._shares)
 
-    def _read(self, count: int, size: int) -> bytes:
+    def _read(self, count: int) -> bytearray:
         unit, rest = divmod(count, self._whole)
         if rest:
-            raise MaskError(f"{count} words cannot be shared among {self._whole} links.")
-        pairs = zip(self._streams, self._shares, strict=True)
-        return b"".join(stream.read(size * unit * share) for stream, share in pairs)
+            raise MaskError(f"{count} bytes cannot be shared among {self._whole} links.")
+        room, start = bytearray(count), 0
+        for stream, share in zip(self._streams, self._shares, strict=True):
+            stream.fill(memoryview(room)[start : start + unit * share])
+            start += unit * share
+        return room
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return *count* words, agent after agent."""
-        return np.frombuffer(self._read(count, 8), dtype="<u8")
+        return np.frombuffer(self._read(8 * count), dtype="<u8")
 
     def shorts(self, count: int) -> NDArray[np.uint16]:
         """Return *count* short words, agent after agent."""
-        return np.frombuffer(self._read(count, 2), dtype="<u2")
+        return np.frombuffer(self._read(2 * count), dtype="<u2")
 
     def __repr__(self) -> str:
         return f"Keystreams({len(self._streams)} agents)"
@@ -97,5 +109,5 @@ def agent_keys(agents: int, *, seed: int | None = None) -> list[bytes]:
         pool = os.urandom(_KEY_BYTES * agents)
     else:
         spread = HKDF(hashes.SHA256(), _KEY_BYTES, salt=None, info=b"tacit simulation: NOT PRIVATE")
-        pool = Keystream(spread.derive(str(int(seed)).encode())).read(_KEY_BYTES * agents)
+        pool = bytes(Keystream(spread.derive(str(int(seed)).encode())).read(_KEY_BYTES * agents))
     return [pool[_KEY_BYTES * i : _KEY_BYTES * (i + 1)] for i in range(agents)]

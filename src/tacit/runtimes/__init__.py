@@ -8,12 +8,14 @@ from tacit.runtimes.stopping import (
     MAX_ROUNDS,
     TOLERANCE,
     Check,
+    Motion,
     Progress,
     Status,
     StoppingRule,
     Verdict,
     Watch,
 )
+from tacit.runtimes.traffic import Traffic
 
 RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "stacked": stacked.run}
 """The runtimes by the names that files and commands use."""
@@ -25,6 +27,7 @@ __all__ = [
     "Check",
     "Job",
     "Links",
+    "Motion",
     "Neighbours",
     "Progress",
     "Run",
@@ -32,6 +35,7 @@ __all__ = [
     "Stacked",
     "Status",
     "StoppingRule",
+    "Traffic",
     "Verdict",
     "Watch",
 ]

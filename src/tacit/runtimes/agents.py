@@ -18,28 +18,30 @@ from tacit.errors import TacitError
 from tacit.masks import Keystream, agent_keys
 from tacit.network import mixing_weights
 from tacit.runtimes.job import Job, Run
-from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.stopping import Progress, Watch, drift
-from tacit.typing import Array, Cost
+from tacit.runtimes.neighbours import Message, Neighbours
+from tacit.runtimes.stopping import Motion, Progress
+from tacit.runtimes.traffic import Traffic
+from tacit.typing import Cost, Peers
 
-Moved = tuple[Array, Array, float]
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
 
 
 class Wires:
     """The links of one agent: a queue to and a queue from every neighbour."""
 
-    def __init__(self, outgoing: list[SimpleQueue[Array]], incoming: list[SimpleQueue[Array]]) -> None:
+    def __init__(self, outgoing: list[SimpleQueue[Message]], incoming: list[SimpleQueue[Message]]) -> None:
         self._outgoing, self._incoming = outgoing, incoming
 
-    def exchange(self, messages: list[Array]) -> list[Array]:
-        """Send and receive one message per neighbour. What arrives is a copy: no memory is shared."""
-        for queue, message in zip(self._outgoing, messages, strict=True):
-            queue.put(message.copy())
-        received = [queue.get() for queue in self._incoming]
-        if any(message is _LOST for message in received):
+    def send(self, neighbour: int, message: Message) -> None:
+        """Put a copy into the neighbour's queue: no memory is shared."""
+        self._outgoing[neighbour].put(message.copy())
+
+    def receive(self, neighbour: int) -> Message:
+        """Wait for the neighbour's next message."""
+        message = self._incoming[neighbour].get()
+        if message is _LOST:
             raise TacitError("a neighbour stopped in the middle of a round.")
-        return received
+        return message
 
     def close(self) -> None:
         """Tell the neighbours not to wait any more."""
@@ -51,20 +53,16 @@ class Agent:
     """One agent: its cost, its peers, its state."""
 
     def __init__(
-        self,
-        job: Job,
-        peers: Neighbours,
-        wires: Wires,
-        cost: Cost,
-        source: Keystream,
-        scales: Array | None,
+        self, job: Job, neighbours: Neighbours, wires: Wires, cost: Cost, source: Keystream, rows: slice
     ) -> None:
-        self._job, self._peers, self._wires = job, peers, wires
-        self._cost, self._source, self._scales = cost, source, scales
+        self._job, self._wires = job, wires
+        self._cost, self._source, self._rows = cost, source, rows
+        self._peers: Peers = neighbours
+        self.traffic = neighbours.traffic
         self._state: Any = None
 
-    def advance(self, rounds: int) -> Moved:
-        """Run some rounds, phase 1 before the first; return x before the last round and after it, and the drift."""
+    def advance(self, rounds: int) -> Motion:
+        """Run some rounds, phase 1 before the first; return what the last one did."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 if self._state is None:
@@ -73,7 +71,7 @@ class Agent:
                 for _ in range(rounds):
                     before = self._state
                     self._state = self._job.algorithm.step(self._state, self._peers, self._cost)
-                return before.x, self._state.x, drift(before, self._state)
+                return Motion.between(before, self._state)
         except BaseException:
             self._wires.close()
             raise
@@ -81,27 +79,38 @@ class Agent:
     def _begin(self) -> None:
         job = self._job
         if job.privacy is not None:
-            lattice = job.privacy.lattice(agents=len(job.network), links=len(job.network.links))
-            self._cost = job.privacy.hide(self._cost, self._peers, self._source, lattice, self._scales)
+            self._cost, self._peers = job.privacy.hide(
+                self._cost, self._peers, self._source, network=job.network, rows=self._rows
+            )
         self._state = job.algorithm.init(job.x0, self._cost)
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     """Run both phases with every agent by itself."""
-    agents, counter = _assemble(job)
-    watch = Watch(job.rule, floor=job.floor, exact=job.exact, on_progress=on_progress)
+    agents = _assemble(job)
+    watch = job.watch(on_progress)
     done, verdict = 0, None
     with ThreadPoolExecutor(max_workers=len(agents)) as pool:
         while verdict is None:
             rounds = watch.next_check(done) - done
             futures = [pool.submit(agent.advance, rounds) for agent in agents]
-            before, x, moved = (np.stack(rows) for rows in zip(*_results(futures), strict=True))
+            motion = Motion.of_all(_results(futures))
             done += rounds
-            verdict = watch.look(done, before, x, float(moved.max()))
-    return Run(x=x, rounds=done, exchanges=counter.exchanges, verdict=verdict, history=tuple(watch.history))
+            verdict = watch.look(done, motion)
+    traffic = _together([agent.traffic for agent in agents])
+    return Run(x=motion.x, rounds=done, traffic=traffic, verdict=verdict, history=tuple(watch.history))
 
 
-def _results(futures: list[Future[Moved]]) -> list[Moved]:
+def _together(each: list[Traffic]) -> Traffic:
+    """Return all agents' traffic: exchanges happen at the same time, messages add up."""
+    return Traffic(
+        exchanges=max(t.exchanges for t in each),
+        messages=sum(t.messages for t in each),
+        bytes=sum(t.bytes for t in each),
+    )
+
+
+def _results(futures: list[Future[Motion]]) -> list[Motion]:
     """Wait for all agents; raise the first agent's own error rather than a neighbour's echo of it."""
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
@@ -109,20 +118,21 @@ def _results(futures: list[Future[Moved]]) -> list[Moved]:
     return [future.result() for future in futures]
 
 
-def _assemble(job: Job) -> tuple[list[Agent], Neighbours]:
+def _assemble(job: Job) -> list[Agent]:
     n = len(job.network)
     keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
     W = mixing_weights(job.network, job.weights).toarray()
-    queues: dict[tuple[int, int], SimpleQueue[Array]] = {}
+    queues: dict[tuple[int, int], SimpleQueue[Message]] = {}
     for i, j in job.network.links:
         queues[i, j], queues[j, i] = SimpleQueue(), SimpleQueue()
-    scales = None if job.privacy is None else job.privacy.row_scales(job.network)
     starts = np.cumsum(job.network.degrees) - job.network.degrees
     agents = []
     for i in range(n):
         mine = job.network.neighbours(i)
         wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        peers = Neighbours(wires, own_weight=float(W[i, i]), weights=W[i, mine])
-        mine_only = None if scales is None else scales[starts[i] : starts[i] + len(mine)]
-        agents.append(Agent(job, peers, wires, job.costs[i], Keystream(keys[i]), mine_only))
-    return agents, agents[0]._peers
+        peers = Neighbours(
+            wires, me=i, neighbours=mine.tolist(), agents=n, own_weight=float(W[i, i]), weights=W[i, mine]
+        )
+        rows = slice(int(starts[i]), int(starts[i]) + len(mine))
+        agents.append(Agent(job, peers, wires, job.costs[i], Keystream(keys[i]), rows))
+    return agents

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tacit.costs import CostStack, Family
-from tacit.masks import AffineMasks
+from tacit.masks import Mechanism
 from tacit.network import Network
-from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict
+from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
+from tacit.runtimes.traffic import Traffic
 from tacit.typing import Algorithm, Array
 
 
@@ -26,9 +27,21 @@ class Job:
     algorithm: Algorithm
     exact: bool
     weights: str
-    privacy: AffineMasks | None
+    privacy: Mechanism | None
     rule: StoppingRule
     floor: float = 0.0
+
+    def watch(self, on_progress: Callable[[Progress], None] | None) -> Watch:
+        """Return who judges this run."""
+        window = getattr(self.algorithm, "window", None)
+        return Watch(
+            self.rule,
+            floor=self.floor,
+            exact=self.exact,
+            prompt=bool(self.algorithm.sums),
+            on_progress=on_progress,
+            **({} if window is None else {"window": window}),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +51,8 @@ class Run:
     x: Array = field(repr=False)
     """All agents' estimates, (n, m)."""
     rounds: int
-    exchanges: int
-    """How often every agent sent something to all its neighbours, in both phases."""
+    traffic: Traffic
+    """Of both phases and all agents."""
     verdict: Verdict
     history: tuple[Check, ...] = field(repr=False)
 

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.typing import Array
+from tacit.runtimes.traffic import Traffic
+from tacit.runtimes.tree import Place, find_place
+from tacit.typing import Array, Numbers
+
+Message = NDArray[Any]
 
 
 class Links(Protocol):
-    """The links of one agent, however they are made."""
+    """The links of one agent, however they are made. Messages on one link arrive in the order of sending."""
 
-    def exchange(self, messages: list[Array]) -> list[Array]:
-        """Send message k to neighbour k, and return what the neighbours sent in the same exchange."""
+    def send(self, neighbour: int, message: Message) -> None:
+        """Send something to the neighbour of that row; do not wait for it to arrive."""
+
+    def receive(self, neighbour: int) -> Message:
+        """Wait for the next message of the neighbour of that row."""
 
 
 class Neighbours:
     """`Peers` for one agent that knows its own weights and its own links, and nothing else."""
 
-    def __init__(self, links: Links, *, own_weight: float, weights: Array) -> None:
-        self._links = links
+    def __init__(
+        self, links: Links, *, me: int, neighbours: Sequence[int], agents: int, own_weight: float, weights: Array
+    ) -> None:
+        self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
         self.degree = self.links = len(weights)
-        self.exchanges = 0
+        self.traffic = Traffic()
+        self._place: Place | None = None
 
     def mix(self, x: Array) -> Array:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
@@ -36,14 +48,37 @@ class Neighbours:
         """Return the sum of the neighbours' x."""
         return np.sum(self._exchange([x] * self.degree), axis=0)
 
-    def swap(self, r: Array) -> Array:
+    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
         """Send row k to neighbour k, and return the rows that came back."""
-        return np.stack(self._exchange(list(r)))
+        return np.stack(self._exchange(list(r), more=more))
 
-    def total(self, r: Array) -> Array:
+    def total(self, r: Numbers) -> Numbers:
         """Return the sum of the own rows."""
         return r.sum(axis=0)
 
-    def _exchange(self, messages: list[Array]) -> list[Array]:
-        self.exchanges += 1
-        return self._links.exchange(messages)
+    def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
+        """Return the sum over the network: up the tree to the root, and down again."""
+        place = self._find_place()
+        for child in place.children:
+            v = add(v, self._links.receive(child))
+        if place.parent is not None:
+            self._links.send(place.parent, v)
+            v = self._links.receive(place.parent)
+        for child in place.children:
+            self._links.send(child, v)
+        spoken = len(place.children) + (place.parent is not None)
+        self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
+        return v
+
+    def _find_place(self) -> Place:
+        """Return the own place in the spanning tree, which all agents build before their first sum."""
+        if self._place is None:
+            self._place = find_place(self._me, self._neighbours, self._agents, self._exchange)
+        return self._place
+
+    def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
+        for row, message in enumerate(messages):
+            self._links.send(row, message)
+        spoken = 0 if more else len(messages)
+        self.traffic.count(exchanges=not more, messages=spoken, bytes=sum(m.nbytes for m in messages))
+        return [self._links.receive(row) for row in range(len(messages))]

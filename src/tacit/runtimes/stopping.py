@@ -8,6 +8,9 @@ Two public numbers are looked at now and then (every tenth round at first, more 
 with size = max |x|, but at least a millionth of the largest |x| that was seen, so that an optimum at zero can be
 reached.
 
+Where all agents hold the same x, an algorithm may know better how far it is from the limit and says so in its
+state's `error`: then every round is looked at, and that number decides. Otherwise:
+
 A method that converges like ρᵏ still has change·ρ/(1 − ρ) to go; ρ is read off the changes
 themselves, so a slow method does not pass for a finished one. Masks leave a floor of rounding, about
 u·σ√(2d)/μ, below which x only wanders to and fro: that counts as converged, and the sentence says so.
@@ -15,10 +18,10 @@ u·σ√(2d)/μ, below which x only wanders to and fro: that counts as converged
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +33,9 @@ MAX_ROUNDS = 100_000
 
 _EVERY = 10  # rounds between checks, at first
 _RARER = 20  # later one check in every 1/20 of the rounds so far
-_PATIENCE = 500  # rounds without improvement before a run counts as stalled, and at least half of all
+_WINDOW = 50  # rounds over which a rate of convergence is read, at least
+_PATIENCE = 10  # windows without improvement before a run counts as stalled, and at least half of all rounds
+_ATTEMPTS = 60  # sums without improvement before a run by sums counts as stalled: a step has been halved away
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
 
@@ -50,6 +55,28 @@ class Check(NamedTuple):
     change: float
     disagreement: float
     error: float | None  # estimated distance to the limit, relative like the other two; None before there is one
+
+
+class Motion(NamedTuple):
+    """What the last round did to all agents."""
+
+    before: Array  # (n, m), or one row where all agents hold the same
+    x: Array
+    drift: float  # the largest relative change in the rest of the states: dual variables and the like
+    error: float | None  # the distance to the limit, where the algorithm itself knows it
+
+    @classmethod
+    def between(cls, before: Any, after: Any) -> Motion:
+        """Return what happened from one state to the next."""
+        error = float(after.error) if hasattr(after, "error") else None
+        return cls(np.atleast_2d(before.x), np.atleast_2d(after.x), drift(before, after), error)
+
+    @classmethod
+    def of_all(cls, motions: Sequence[Motion]) -> Motion:
+        """Return the motion of all agents from each one's own."""
+        before, x = np.concatenate([m.before for m in motions]), np.concatenate([m.x for m in motions])
+        errors = [m.error for m in motions if m.error is not None]
+        return cls(before, x, max(m.drift for m in motions), max(errors) if errors else None)
 
 
 class Verdict(NamedTuple):
@@ -92,7 +119,12 @@ def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> float:
 
 
 class Watch:
-    """Looks at a run from outside, and says when it is over. *floor* is the rounding of x to expect, absolute."""
+    """Looks at a run from outside, and says when it is over.
+
+    *floor* is the rounding of x to expect, absolute. *prompt* looks after the first round, and goes on to look
+    after each one as long as the algorithm says how far it is. *window* is how many rounds show a rate of
+    convergence.
+    """
 
     def __init__(
         self,
@@ -100,11 +132,14 @@ class Watch:
         *,
         floor: float = 0.0,
         exact: bool = True,
+        prompt: bool = False,
+        window: int = _WINDOW,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.rule, self.floor, self.exact = rule, floor, exact
         self.history: list[Check] = []
         self._on_progress = on_progress
+        self._prompt, self._window = prompt, window
         self._early_size = self._largest = 0.0
         self._seen: tuple[int, Array] | None = None
         self._best, self._best_round = np.inf, 0
@@ -113,15 +148,17 @@ class Watch:
 
     def next_check(self, done: int) -> int:
         """Return the round of the next look after *done* rounds."""
-        return min(done + max(_EVERY, done // _RARER), self.rule.max_rounds)
+        every = 1 if self._prompt else max(min(_EVERY, self._window // 5), done // _RARER)
+        return min(done + every, self.rule.max_rounds)
 
-    def look(self, done: int, before: Array, x: Array, drift: float) -> Verdict | None:
-        """Judge all agents' x after round *done*, and the round before it; None means go on.
+    def look(self, done: int, motion: Motion) -> Verdict | None:
+        """Judge all agents after round *done*; None means go on.
 
-        *drift* is what the round changed in the rest of the agents' states: while dual variables still move, a run
-        whose x stands still (in the corner of a box, say) is on its way.
+        While dual variables still drift, a run whose x stands still (in the corner of a box, say) is on its way.
         """
-        self._drifting = drift > self.rule.tolerance
+        before, x = motion.before, motion.x
+        self._prompt = motion.error is not None
+        self._drifting = motion.drift > self.rule.tolerance
         size = float(np.abs(x).max())
         if done <= 5 * _EVERY:
             self._early_size = max(self._early_size, size)
@@ -133,9 +170,12 @@ class Watch:
             )
         self._largest = max(self._largest, size)
         scale = max(size, 1e-6 * self._largest, np.finfo(float).tiny)
-        check = self._check(done, before, x, scale)
+        check = self._check(done, motion, scale)
         self.history.append(check)
-        verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, before, x))
+        if motion.error is None:
+            verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, before, x))
+        else:
+            verdict = self._judge_told(check, self.floor / scale)
         if self._on_progress is not None:
             self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
         return verdict
@@ -148,14 +188,16 @@ class Watch:
         straight = (done - last[0]) * float(np.abs(x - before).max())
         return float(np.abs(x - last[1]).max()) < 0.5 * straight
 
-    def _check(self, done: int, before: Array, x: Array, scale: float) -> Check:
-        change = float(np.abs(x - before).max()) / scale
-        disagreement = float(np.abs(x - x.mean(axis=0)).max()) / scale
-        return Check(done, change, disagreement, self._to_go(done, change))
+    def _check(self, done: int, motion: Motion, scale: float) -> Check:
+        change = float(np.abs(motion.x - motion.before).max()) / scale
+        disagreement = float(np.abs(motion.x - motion.x.mean(axis=0)).max()) / scale if len(motion.x) > 1 else 0.0
+        if motion.error is None:
+            return Check(done, change, disagreement, self._to_go(done, change))
+        return Check(done, change, disagreement, motion.error / scale if np.isfinite(motion.error) else None)
 
     def _to_go(self, done: int, change: float) -> float | None:
         """Return change·ρ/(1 − ρ), with ρ the decay per round over about the last tenth of the run."""
-        past = next((c for c in reversed(self.history) if c.round <= min(done - 50, 0.9 * done)), None)
+        past = next((c for c in reversed(self.history) if c.round <= min(done - self._window, 0.9 * done)), None)
         if past is None:
             return None
         slowest = 1.0 - 0.1 / done
@@ -180,21 +222,45 @@ class Watch:
         if plateau < 0.9 * self._best:
             self._best, self._best_round = plateau, check.round
         waited = check.round - self._best_round
-        if plateau <= floor and wanders and waited >= _PATIENCE / 5:
+        if plateau <= floor and wanders and waited >= 2 * self._window:
             return Verdict(
                 Status.CONVERGED,
                 f"All agents agree to {check.disagreement:.1e} after {check.round} rounds: the rounding floor "
                 f"of masks this large, which is above the tolerance of {self.rule.tolerance:.0e}.",
             )
-        if waited >= max(_PATIENCE, check.round / 2) and not (self._drifting and self.exact):
+        if waited >= max(_PATIENCE * self._window, check.round / 2) and not (self._drifting and self.exact):
             return Verdict(Status.STALLED, self._stalled(check))
-        if check.round >= self.rule.max_rounds:
+        return self._out_of_rounds(check)
+
+    def _judge_told(self, check: Check, floor: float) -> Verdict | None:
+        """Judge by what the algorithm says of its error; all agents are at the same point."""
+        if check.error is not None and check.error <= self.rule.tolerance:
             return Verdict(
-                Status.OUT_OF_ROUNDS,
-                f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "
-                f"by {check.change:.1e} a round. Allow more rounds, add links, or try another algorithm.",
+                Status.CONVERGED,
+                f"All agents are at the same point, about {check.error:.1e} from the optimum, after {check.round} "
+                f"round{'s' * (check.round > 1)}.",
             )
-        return None
+        if check.error is not None and check.error < 0.9 * self._best:
+            self._best, self._best_round = check.error, check.round
+        waited = check.round - self._best_round
+        if self._best <= floor and waited >= 3:
+            return Verdict(
+                Status.CONVERGED,
+                f"All agents are at the same point, about {self._best:.1e} from the optimum, after {check.round} "
+                f"rounds: sums this coarse end above the tolerance of {self.rule.tolerance:.0e}.",
+            )
+        if waited >= _ATTEMPTS:
+            return Verdict(Status.STALLED, self._stalled(check))
+        return self._out_of_rounds(check)
+
+    def _out_of_rounds(self, check: Check) -> Verdict | None:
+        if check.round < self.rule.max_rounds:
+            return None
+        return Verdict(
+            Status.OUT_OF_ROUNDS,
+            f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "
+            f"by {check.change:.1e} a round. Allow more rounds, add links, or try another algorithm.",
+        )
 
     def _stalled(self, check: Check) -> str:
         where = f"No progress since round {self._best_round}: agents disagree by {check.disagreement:.1e}."
@@ -204,8 +270,9 @@ class Watch:
 
     def _fraction(self, check: Check) -> float:
         """Return the share of the decades from the first disagreement down to the tolerance."""
-        measure = max(check.change, check.disagreement, self.rule.tolerance)
-        first = max(self.history[0].change, self.history[0].disagreement, measure)
+        told = self._prompt and check.error is not None
+        measure = max(check.error or 0.0 if told else check.change, check.disagreement, self.rule.tolerance)
+        first = max(1.0 if told else self.history[0].change, self.history[0].disagreement, measure)
         target = self.rule.tolerance
         decades = np.log(first / target)
         return float(np.clip(np.log(first / measure) / decades, 0.0, 1.0)) if decades > 0 else 0.0

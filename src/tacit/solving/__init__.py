@@ -4,6 +4,7 @@ from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.problem_file import EXAMPLE, ProblemFile, load_problem
+from tacit.solving.protection import Protection
 from tacit.solving.record import RunRecord
 from tacit.solving.solve import solve
 
@@ -13,6 +14,7 @@ __all__ = [
     "Choice",
     "Problem",
     "ProblemFile",
+    "Protection",
     "RunRecord",
     "choose",
     "load_problem",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from tacit.errors import VacuousError
 from tacit.network import Network
 from tacit.solving.record import RunRecord
 from tacit.typing import Array
+
+_SECRETS = {"QuadraticMasks": "quadratic cost", "BasisMasks": "hidden component"}
 
 
 class Answer:
@@ -48,14 +52,17 @@ class Answer:
         quick: bool = False,
     ) -> Certificate:
         """Return what is guaranteed against *coalition*, or against every coalition of at most *any* agents."""
-        if self.record.phase1 is None:
+        phase1 = self.record.phase1
+        if phase1 is None:
             raise VacuousError(
-                "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…)."
+                "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…) or SumMasks()."
             )
-        names, scales = self.network.agents, self.record.phase1.link_scales
-        link_scales = {(names[i], names[j]): scale for i, j, scale in scales} or None
-        sigma = self.record.phase1.sigma
-        return certify(self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, quick=quick)
+        names = self.network.agents
+        link_scales = {(names[i], names[j]): scale for i, j, scale in phase1.link_scales} or None
+        sigma = math.inf if phase1.sigma is None else phase1.sigma
+        certificate = certify(self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, quick=quick)
+        secret = _SECRETS.get(phase1.mechanism)
+        return certificate if secret is None else replace(certificate, secret=secret)
 
     def __repr__(self) -> str:
         record = self.record

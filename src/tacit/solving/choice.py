@@ -1,15 +1,27 @@
 """`algorithm="auto"`: which algorithm, and why.
 
-not convex one by one          gradient tracking: it needs only the sum convex
-no Lipschitz gradient          ADMM: every agent takes proximal steps
-rough without a smooth part    ADMM
-every cost strongly convex,
-and K√(L/μ) well below
-max(L/μ_g, 2/(1 − λ₂))         OPAPC: fewer exchanges, with K of them a round
-else                           NIDS: its step does not depend on the network
+Where sums are masked (`SumMasks`, and `QuadraticMasks` where a tree is allowed), the fewest of them:
 
-The two numbers are exchanges per factor e of accuracy: OPAPC's theorem has every cost's own μ in it,
+    quadratic costs, with or without penalties     direct: one sum
+    Hessians, and not too many unknowns            Newton: a few sums
+    rough terms and many unknowns                  FISTA: one gradient a round
+    else                                           L-BFGS: one gradient and one value a round
+
+Where messages are gossip:
+
+    masks on the curvature                         multi-consensus: its rounds grow only like log σ
+    not convex one by one                          gradient tracking: it needs only the sum convex
+    no Lipschitz gradient                          ADMM: every agent takes proximal steps
+    rough without a smooth part                    ADMM
+    every cost strongly convex,
+    and K√(L/μ) well below
+    max(L/μ_g, 2/(1 − λ₂))                         OPAPC: fewer exchanges, with K of them a round
+    else                                           NIDS: its step does not depend on the network
+
+The last two numbers are exchanges per factor e of accuracy: OPAPC's theorem has every cost's own μ in it,
 while NIDS profits from the curvature μ_g of the average cost.
+
+A choice among sums looks at what is public only: the families, the number of unknowns, the network.
 """
 
 from __future__ import annotations
@@ -19,11 +31,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.algorithms import ADMM, ALGORITHMS, NIDS, OPAPC, AnyAlgorithm, GradientTracking, Landscape
+from tacit.algorithms import (
+    ADMM,
+    ALGORITHMS,
+    FISTA,
+    LBFGS,
+    NIDS,
+    OPAPC,
+    AnyAlgorithm,
+    Direct,
+    GradientTracking,
+    Landscape,
+    MultiConsensus,
+    Newton,
+)
 from tacit.algorithms.chebyshev import Gossip
-from tacit.errors import AlgorithmError, CostError
+from tacit.costs import CallableCost, Composite, Expansion, Family, Quadratics
+from tacit.errors import AlgorithmError, CostError, ProtectionError
+from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.network import WEIGHTS
 from tacit.solving.problem import Problem
+
+MODERATE = 300
+"""Unknowns up to which Hessians, m(m + 1)/2 numbers each, are worth adding up."""
+
+_DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
 
 class Choice(NamedTuple):
@@ -34,40 +66,91 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose(problem: Problem, algorithm: str | AnyAlgorithm = "auto", *, weights: str | None = None) -> Choice:
-    """Return the algorithm to run: the one asked for, or the one that fits."""
+def choose(
+    problem: Problem,
+    algorithm: str | AnyAlgorithm = "auto",
+    *,
+    weights: str | None = None,
+    privacy: Mechanism | None = None,
+    tree: bool = True,
+) -> Choice:
+    """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
     if weights is not None and weights not in WEIGHTS:
         raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
     if not isinstance(algorithm, str):
-        missing = [name for name in ("exact", "handles_rough", "weights") if not hasattr(algorithm, name)]
+        missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
         if missing:
             raise AlgorithmError(
                 f"{type(algorithm).__name__} does not declare {', '.join(missing)}, as every algorithm must."
             )
-        _refuse_misfit(type(algorithm), problem)
+        _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
         _refuse_settings(algorithm)
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":
-        kind, reason = _automatic(problem)
+        kind, reason = _automatic(problem, privacy, tree=tree)
     elif algorithm in ALGORITHMS:
         kind, reason = ALGORITHMS[algorithm], "asked for by name"
     else:
         raise AlgorithmError(f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}.")
-    _refuse_misfit(kind, problem)
+    _refuse_misfit(kind, problem, privacy, tree=tree)
     weights = weights or kind.weights
-    return Choice(kind.tuned(Landscape(problem.stack, problem.network, weights)), weights, reason)
+    bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
+    landscape = Landscape(problem.stack, problem.network, weights, bend=bend)
+    return Choice(kind.tuned(landscape), weights, reason)
 
 
-def _automatic(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
+def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tuple[type[AnyAlgorithm], str]:
+    if isinstance(privacy, SumMasks):
+        return _by_sums(problem)
+    if isinstance(privacy, GaussianMasks) and privacy.basis.bends_costs:
+        if tree and privacy.basis.covers(problem.stack):
+            return _by_sums(problem)
+        if isinstance(privacy.basis, Quadratics):
+            why = "masks on the curvature leave no single cost convex, and its rounds grow only with log σ"
+            return MultiConsensus, why if tree else f"no tree is allowed; {why}"
+        return GradientTracking, "masks leave no single cost convex, and this needs only the sum to be"
+    return _by_gossip(problem)
+
+
+def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
+    smooth = [cost.smooth if isinstance(cost, Composite) else cost for cost in problem.costs]
+    quadratic = Quadratics().covers(problem.stack)
+    rough = " with penalties" if problem.stack.is_rough else ""
+    if quadratic and problem.dim <= MODERATE:
+        return Direct, f"quadratic costs{rough}: one sum says all"
+    if problem.dim <= MODERATE and all(_has_hessian(cost) for cost in smooth):
+        return Newton, f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians"
+    why = (
+        f"{problem.dim} unknowns are too many for Hessians"
+        if problem.dim > MODERATE
+        else "not all costs have Hessians"
+    )
+    if problem.stack.is_rough:
+        return FISTA, f"{why}, and the costs have rough terms"
+    return LBFGS, why
+
+
+def _has_hessian(cost: Family) -> bool:
+    if isinstance(cost, Expansion):
+        return cost.rest is None or _has_hessian(cost.rest)
+    return not isinstance(cost, CallableCost) or cost.has_hessian
+
+
+def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     landscape = Landscape(problem.stack, problem.network)
     L, mu = landscape.smoothness, landscape.strong_convexity
     if mu < 0 and problem.stack.is_rough:
         raise AlgorithmError(
-            "single costs are not convex and have rough terms: no algorithm here takes both; smooth the rough "
-            "term, or share the curvature so that every cost is convex."
+            "single costs are not convex and have rough terms: no algorithm that gossips takes both; smooth the "
+            "rough term, share the curvature so that every cost is convex, or add up in secret with SumMasks()."
         )
     if mu < 0:
         return GradientTracking, "single costs are not convex, and this needs only their sum to be"
+    if not np.isfinite(L) and problem.stack.is_rough:
+        raise AlgorithmError(
+            "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; use "
+            "SumMasks(), or an l2 penalty."
+        )
     if not np.isfinite(L):
         return ADMM, "the costs have no Lipschitz gradient, and proximal steps need none"
     if L == 0:
@@ -94,11 +177,28 @@ def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
     return float(np.sqrt(least * max(there, least)))
 
 
-def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem) -> None:
+def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanism | None, *, tree: bool) -> None:
+    name = next((name for name, known in ALGORITHMS.items() if known is kind), kind.__name__)
+    if kind.sums and not tree:
+        raise ProtectionError(
+            f"{name!r} adds up over a spanning tree, and none is allowed; use an algorithm that gossips."
+        )
+    why = privacy.refuses(kind, problem.stack) if privacy is not None else None
+    if why is not None:
+        raise ProtectionError(f"{type(privacy).__name__} with {name!r} is refused: {why}")
     if problem.stack.is_rough and not kind.handles_rough:
         raise AlgorithmError(
-            f"{kind.__name__} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm."
+            f"{kind.__name__} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
+            f"{', or direct, newton or fista with sums' if kind.sums else ''}."
         )
+    if kind.sums and problem.stack.is_rough:
+        _ = problem.stack.penalty  # refuses what does not add up
+        limits = problem.stack.limits
+        if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():
+            raise AlgorithmError(
+                "the boxes of the agents differ, and sums cannot find their intersection; give all agents the same "
+                "box, which is then public, or use an algorithm that gossips, such as 'nids'."
+            )
 
 
 def _refuse_settings(algorithm: AnyAlgorithm) -> None:

@@ -15,12 +15,13 @@ import numpy as np
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm
 from tacit.costs import Family
 from tacit.errors import AlgorithmError, FileError, InputError
-from tacit.masks import AffineMasks
+from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks
 from tacit.network import Network, read_graph
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Progress
 from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
+from tacit.solving.protection import Protection
 from tacit.solving.solve import solve
 
 EXAMPLE = """\
@@ -50,15 +51,20 @@ family = "quadratic"                    # ½ xᵀPx + qᵀx
 5 = { P = [[1.0, 0.2], [0.2, 3.0]], q = [2.5, 1.0] }
 
 [privacy]
-level = "affine"                        # or "none", which hides nothing
+level = "affine"                        # hide affine parts (labels); "quadratic": whole quadratic costs;
+                                        #    "sums": whole costs of any kind, no sigma; "none": nothing
 sigma = 1000.0                          # standard deviation of the masks: far above what they hide
-# bound = 65536.0                       # public limit on the coefficients, agreed by all beforehand
+# bound = 65536.0                       # public limit on what is masked, agreed by all beforehand
+# words = 2                             # for "sums": 128 bits a number instead of 64
+# protect = "whole"                     # refuse to run if less than this is hidden; or "affine"
 
 [algorithm]
-name = "auto"                           # or admm, dgd, dgd-diminishing, extra,
-                                        #    gradient-tracking, nids, opapc, pg-extra
+name = "auto"                           # gossip: admm, dgd, dgd-diminishing, extra, gradient-tracking,
+                                        #    multi-consensus, nids, opapc, pg-extra
+                                        # sums over a tree: direct, fista, lbfgs, newton
 # step_size = 0.01                      # its settings, where you know better
 # weights = "metropolis"                # or lazy, laplacian
+# tree = false                          # gossip only: no sums over a spanning tree
 
 [stop]
 tolerance = 1e-9                        # relative, of the estimated error and of the disagreement
@@ -78,9 +84,11 @@ class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The level of protection and its parameters."""
 
-    level: Literal["none", "affine"]
+    level: Literal["none", "affine", "quadratic", "sums"]
     sigma: float | None = None
     bound: float | None = None
+    words: int | None = None
+    protect: Protection | None = None
     seed: int | None = None
 
 
@@ -107,8 +115,10 @@ class ProblemFile:
     """A problem with everything that `solve` needs to know about it."""
 
     problem: Problem
-    privacy: AffineMasks | None
+    privacy: Mechanism | None
+    protect: Protection | None
     algorithm: str | AnyAlgorithm
+    tree: bool
     weights: str | None
     tolerance: float
     max_rounds: int
@@ -127,11 +137,13 @@ def load_problem(path: str | Path) -> ProblemFile:
     graph = _graph(contents.graph, path)
     network = Network(graph)
     costs: dict[Any, Family] = read_costs(contents.costs, network.agents, path.parent)
-    algorithm, weights = _algorithm(contents.algorithm)
+    algorithm, weights, tree = _algorithm(contents.algorithm)
     return ProblemFile(
         problem=Problem(network, costs),
         privacy=_privacy(contents.privacy),
+        protect=contents.privacy.protect,
         algorithm=algorithm,
+        tree=tree,
         weights=weights,
         tolerance=contents.stop.tolerance,
         max_rounds=contents.stop.max_rounds,
@@ -180,24 +192,37 @@ def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any
     return graph
 
 
-def _privacy(section: PrivacySection) -> AffineMasks | None:
+def _privacy(section: PrivacySection) -> Mechanism | None:
     if section.level == "none":
         return None
+    if section.level == "sums":
+        if section.sigma is not None:
+            raise InputError("[privacy] level = 'sums' has no sigma: its masks are uniform; remove it.")
+        given = {
+            name: value for name in ("bound", "words", "seed") if (value := getattr(section, name)) is not None
+        }
+        return SumMasks(**given)
     if section.sigma is None:
-        raise InputError("[privacy] level = 'affine' needs sigma, the standard deviation of the masks.")
-    return AffineMasks(section.sigma, bound=section.bound, seed=section.seed)
+        raise InputError(f"[privacy] level = {section.level!r} needs sigma, the standard deviation of the masks.")
+    if section.words is not None:
+        raise InputError(f"[privacy] words goes with level = 'sums', not with {section.level!r}.")
+    masks = AffineMasks if section.level == "affine" else QuadraticMasks
+    return masks(section.sigma, bound=section.bound, seed=section.seed)
 
 
-def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None]:
-    """Return the name, or the settings where the file gives any, and the weights."""
+def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None, bool]:
+    """Return the name, or the settings where the file gives any, the weights, and whether a tree is allowed."""
     settings = dict(section)
     name, weights = str(settings.pop("name", "auto")), settings.pop("weights", None)
+    tree = settings.pop("tree", True)
+    if not isinstance(tree, bool):
+        raise AlgorithmError(f"[algorithm] tree = {tree!r} must be true or false.")
     if not settings:
-        return name, weights
+        return name, weights, tree
     if name not in ALGORITHMS:
         raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
-    known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float)}
-    if len(known) < len(fields(ALGORITHMS[name])):
+    known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float, "int", int)}
+    if not known or len(known) < len(fields(ALGORITHMS[name])):
         raise AlgorithmError(
             f"[algorithm] {name} tunes itself from the costs and the network; remove {', '.join(settings)}."
         )
@@ -210,7 +235,7 @@ def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None]
     if bad:
         raise AlgorithmError(f"[algorithm] {bad[0]} = {settings[bad[0]]!r} must be a positive number.")
     try:
-        return ALGORITHMS[name](**settings), weights
+        return ALGORITHMS[name](**settings), weights, tree
     except TypeError as error:
         missing = sorted(known - set(settings))
         raise AlgorithmError(f"[algorithm] {name} needs {', '.join(missing)} too.") from error

@@ -17,13 +17,20 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """How costs were hidden."""
 
     mechanism: str
-    sigma: float
-    bound: float
-    lattice_step: float
-    link_scales: list[tuple[int, int, float]]
-    """Links, by the positions of their agents, whose σ is multiplied by a factor of their own."""
     hides: str
     splits_exactly: bool
+    bound: float
+    """The public limit on every number that is masked."""
+    step: float
+    """To which those numbers are rounded."""
+    sigma: float | None = None
+    """The deviation of Gaussian masks; None for secret sums, whose masks are uniform."""
+    link_scales: list[tuple[int, int, float]] = []
+    """Links, by the positions of their agents, whose σ is multiplied by a factor of their own."""
+    words: int | None = None
+    """How many words of 64 bits carry a number of a secret sum."""
+    sum_error: float | None = None
+    """The most by which a secret sum can be off: n·step/2."""
 
 
 class Phase2(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +41,11 @@ class Phase2(msgspec.Struct, frozen=True, kw_only=True):
     weights: str
     reason: str
     exact: bool
+    sums: list[str]
+    """What was added up over a spanning tree; empty for an algorithm that gossips."""
     rounds: int
     exchanges: int
+    """Times that agents waited for their neighbours, in both phases: one a gossip, 2·depth a sum."""
     messages: int
     """Vectors sent over links, both directions and both phases together."""
     bytes: int

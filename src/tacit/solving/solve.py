@@ -12,12 +12,12 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
-from tacit.lattice import Lattice
-from tacit.masks import AffineMasks
+from tacit.masks import GaussianMasks, Mechanism
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
+from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.record import Phase1, Phase2, RunRecord
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
@@ -34,8 +34,10 @@ class InexactWarning(UserWarning):
 def solve(
     problem: Problem,
     *,
-    privacy: AffineMasks | None = None,
+    privacy: Mechanism | None = None,
+    protect: Protection | None = None,
     algorithm: str | AnyAlgorithm = "auto",
+    tree: bool = True,
     weights: str | None = None,
     tolerance: float = TOLERANCE,
     max_rounds: int = MAX_ROUNDS,
@@ -44,17 +46,19 @@ def solve(
 ) -> Answer:
     """Find argmin Σ h_i with every cost hidden as *privacy* says, and return the answer with its record.
 
-    *algorithm* is "auto", a name, or settings such as `tacit.EXTRA(step_size=0.01)`. *weights* overrides the
-    mixing weights that the algorithm prefers. A run that does not converge is returned, not raised: see
-    `answer.status` and `answer.sentence`.
+    *privacy* is AffineMasks(sigma), QuadraticMasks(sigma), SumMasks() or None. *protect* says what must be hidden,
+    "affine" parts or "whole" costs: a mechanism that does less is refused, and without one secret sums are used.
+    *algorithm* is "auto", a name, or settings such as `tacit.algorithms.EXTRA(step_size=0.01)`. *tree* = False
+    allows gossip only, no sums over a spanning tree. *weights* overrides the mixing weights that the algorithm
+    prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
-    if privacy is not None:
-        if not isinstance(privacy, AffineMasks):
-            raise InputError(f"privacy is AffineMasks(sigma) or None, not {type(privacy).__name__}.")
+    privacy = mechanism_for(problem, privacy, protect, tree=tree)
+    if isinstance(privacy, GaussianMasks):
         privacy.row_scales(problem.network)  # refuse scales of links that are not there
-    choice = choose(problem, algorithm, weights=weights)
+        privacy.basis.read(problem.stack)  # and costs that the basis does not fit
+    choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)
     cautions = _cautions(problem, privacy, choice)
     for kind, sentence in cautions:
         warnings.warn(sentence, kind, stacklevel=2)
@@ -80,69 +84,57 @@ def solve(
     )
 
 
-def _cautions(problem: Problem, privacy: AffineMasks | None, choice: Choice) -> list[tuple[type[UserWarning], str]]:
+def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[tuple[type[UserWarning], str]]:
     found: list[tuple[type[UserWarning], str]] = []
     name = type(choice.algorithm).__name__
+    terms = privacy.terms(problem.network, problem.dim) if privacy else None
     if not choice.algorithm.exact:
-        tail = f", a bias that grows with sigma = {privacy.sigma:g}" if privacy else ""
+        tail = f", a bias that grows with sigma = {terms.sigma:g}" if terms and terms.sigma else ""
         found.append((InexactWarning, f"{name} is inexact: it ends near the optimum, not at it{tail}."))
-    off = _lattice_error(problem, privacy)
-    if privacy is not None and off > _NOTICED:
+    if privacy is None or terms is None:
+        return found
+    off = terms.step / 2.0 / max(_known_curvature(problem), 1e-2)  # how far rounding can move the answer
+    if off > _NOTICED:
+        less = "a smaller sigma" if terms.sigma else "words=2"
         found.append(
             (
                 InexactWarning,
-                f"sigma = {privacy.sigma:g} leaves coefficients rounded to {_lattice(problem, privacy).step:.1e}: "
-                f"the answer may be off by {off:.1e}; use a smaller sigma, or a smaller public bound.",
+                f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by "
+                f"{off:.1e}; use {less}, or a smaller public bound.",
             )
         )
-    if privacy is not None and privacy.seed is not None:
+    if privacy.seed is not None:
         found.append(
             (NotPrivateWarning, "NOT PRIVATE: the masks come from a seed, and whoever knows it knows them.")
         )
-    idle = [cost.hides for cost in problem.costs if cost.hides.startswith("nothing")]
-    if privacy is not None and idle:
+    idle = [said for cost in problem.costs if (said := privacy.says(cost)).startswith("nothing")]
+    if idle:
         found.append(
-            (NotPrivateWarning, f"NOT PRIVATE: affine masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
+            (NotPrivateWarning, f"NOT PRIVATE: these masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
         )
-    if privacy is not None and len(problem.network) == 2:
+    if len(problem.network) == 2:
         found.append(
-            (
-                NotPrivateWarning,
-                "NOT PRIVATE: of two agents, each learns the other's affine part from the sum.",
-            )
+            (NotPrivateWarning, "NOT PRIVATE: of two agents, each learns the other's part from the sum.")
         )
     return found
-
-
-def _lattice(problem: Problem, privacy: AffineMasks) -> Lattice:
-    return privacy.lattice(agents=len(problem.network), links=len(problem.network.links))
-
-
-def _lattice_error(problem: Problem, privacy: AffineMasks | None) -> float:
-    """Return how far the rounding of the coefficients can move the answer, at the curvature that is known."""
-    if privacy is None:
-        return 0.0
-    return _lattice(problem, privacy).step / 2.0 / max(_known_curvature(problem), 1e-2)
 
 
 def _known_curvature(problem: Problem) -> float:
     """Return a lower bound of the average cost's curvature."""
     below, _ = problem.stack.total_curvature()
-    return float(np.linalg.eigvalsh(below)[0]) / len(problem.network)
+    return float(np.linalg.eigvalsh(below)[0]) / len(problem.network) if np.isfinite(below).all() else 0.0
 
 
-def _rounding_floor(problem: Problem, privacy: AffineMasks | None) -> float:
-    """Return how near float64 lets agents come: some ulps of the largest masked gradient over the curvature."""
+def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
+    """Return how near rounding lets agents come: the noise of gradients over the curvature."""
     if privacy is None:
         return 0.0
-    widest = max([1.0, *privacy.scale_of.values()])
-    largest = 8.0 * widest * privacy.sigma * float(np.sqrt(2.0 * problem.network.degrees.max()))
-    return 16.0 * float(np.finfo(float).eps) * largest / max(_known_curvature(problem), 1e-2)
+    return privacy.terms(problem.network, problem.dim).noise / max(_known_curvature(problem), 1e-2)
 
 
 def _record(
     problem: Problem,
-    privacy: AffineMasks | None,
+    privacy: Mechanism | None,
     choice: Choice,
     run: Run,
     *,
@@ -151,7 +143,6 @@ def _record(
     cautions: list[str],
 ) -> RunRecord:
     network, last = problem.network, run.history[-1] if run.history else None
-    messages = run.exchanges * 2 * len(network.links)
     return RunRecord(
         tacit=version("tacit"),
         agents=[str(agent) for agent in network.agents],
@@ -167,10 +158,11 @@ def _record(
             weights=choice.weights,
             reason=choice.reason,
             exact=choice.algorithm.exact,
+            sums=list(choice.algorithm.sums),
             rounds=run.rounds,
-            exchanges=run.exchanges,
-            messages=messages,
-            bytes=messages * problem.dim * 8,
+            exchanges=run.traffic.exchanges,
+            messages=run.traffic.messages,
+            bytes=run.traffic.bytes,
         ),
         status=run.verdict.status,
         sentence=run.verdict.sentence,
@@ -184,19 +176,18 @@ def _record(
     )
 
 
-def _phase1(problem: Problem, privacy: AffineMasks | None) -> Phase1 | None:
+def _phase1(problem: Problem, privacy: Mechanism | None) -> Phase1 | None:
     if privacy is None:
         return None
-    lattice = _lattice(problem, privacy)
+    terms, index = privacy.terms(problem.network, problem.dim), problem.network.index
     return Phase1(
-        mechanism="AffineMasks",
-        sigma=privacy.sigma,
-        bound=lattice.bound,
-        lattice_step=lattice.step,
-        link_scales=[
-            (problem.network.index[a], problem.network.index[b], scale)
-            for (a, b), scale in privacy.scale_of.items()
-        ],
-        hides=problem.stack.hides,
-        splits_exactly=problem.stack.splits_exactly,
+        mechanism=type(privacy).__name__,
+        hides=privacy.says(problem.stack),
+        splits_exactly=terms.sigma is None or problem.stack.splits_exactly,
+        bound=terms.bound,
+        step=terms.step,
+        sigma=terms.sigma,
+        link_scales=[(index[a], index[b], scale) for a, b, scale in terms.link_scales],
+        words=terms.words,
+        sum_error=terms.sum_error,
     )

@@ -1,0 +1,119 @@
+"""L-BFGS by sums: second-order speed for many unknowns, with vectors only.
+
+    (f, g) = Σ_i (h_i, ∇h_i)(x + t p)                       one sum a round
+    p = −B g,  B from the last steps and changes of gradient (two-loop recursion)
+    t by bisection, until f falls (Armijo) and flattens (Wolfe)
+
+Nocedal & Wright, *Numerical Optimization*, 2006, Algorithm 7.4; the line search is that of Lewis & Overton, Math.
+Program. 141, 2013. Near the optimum, where differences of f drown in rounding, slopes alone decide (Hager & Zhang,
+SIAM J. Optim. 16(1), 2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from tacit.algorithms.landscape import Landscape
+from tacit.algorithms.newton import tried
+from tacit.typing import Array, Cost, Peers
+
+_ARMIJO, _WOLFE = 1e-4, 0.9
+_DROWNED = 1e-12  # changes of f below this share of it are rounding
+
+
+class State(NamedTuple):
+    """What all agents know."""
+
+    x: Array  # the best point so far
+    error: Array  # max |p| of a full quasi-Newton step: about how far the optimum is
+    g: Array  # Σ∇h at x
+    value: Array  # Σh at x
+    p: Array  # the direction to try from x
+    t: Array  # and how far
+    low: Array  # a t that is too short
+    high: Array  # a t that is too long
+    steps: Array  # the last steps, newest last, (memory, m); zeros where there are none yet
+    changes: Array  # and the changes of gradient along them
+
+
+@dataclass(frozen=True, slots=True)
+class LBFGS:
+    """Settings of L-BFGS: how many steps it remembers."""
+
+    memory: int = 10
+
+    exact: ClassVar[bool] = True
+    handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = True
+    sums: ClassVar[tuple[str, ...]] = ("values", "gradients")
+    weights: ClassVar[str] = "metropolis"
+
+    @classmethod
+    def tuned(cls, landscape: Landscape) -> Self:
+        """Return the settings."""
+        return cls()
+
+    def init(self, x: Array, cost: Cost) -> State:
+        """Try the starting point first."""
+        zero, infinite, none = np.zeros_like(x), np.array(np.inf), np.zeros((self.memory, len(x)))
+        return State(
+            x=x, error=infinite, g=zero, value=infinite, p=zero, t=np.array(1.0),
+            low=np.array(0.0), high=infinite, steps=none, changes=none,
+        )  # fmt: skip
+
+    def step(self, state: State, peers: Peers, cost: Cost) -> State:
+        """Try one point: one sum."""
+        trial, first = state.x + state.t * state.p, bool(np.isinf(state.value))
+        value = np.broadcast_to(cost.value(trial)[..., None], (*cost.affine.shape[:-1], 1))
+        total = tried(np.concatenate([value, cost.grad(trial)], axis=-1), peers, first=first)
+        if total is None:
+            return _tighter(state, high=state.t)
+        if first:
+            return self._moved(state, trial, total[0], total[1:])
+        slope, promised = float(total[1:] @ state.p), float(state.g @ state.p)
+        level = abs(total[0] - state.value) <= _DROWNED * (1.0 + abs(state.value))
+        falls = total[0] <= state.value + _ARMIJO * state.t * promised
+        if not falls and not (level and slope <= (2 * _ARMIJO - 1) * promised):
+            return _tighter(state, high=state.t)
+        if slope < _WOLFE * promised:
+            return _tighter(state, low=state.t)
+        return self._moved(state, trial, total[0], total[1:])
+
+    def _moved(self, state: State, x: Array, value: Array, g: Array) -> State:
+        steps, changes = state.steps, state.changes
+        s, y = x - state.x, g - state.g
+        if s @ y > 1e-10 * (y @ y) * np.finfo(float).eps ** 0.5 and np.isfinite(state.value):
+            steps, changes = np.vstack([steps[1:], s]), np.vstack([changes[1:], y])
+        p = _direction(g, steps, changes)
+        length = 1.0 if steps.any() else min(1.0, 1.0 / max(float(np.linalg.norm(g)), 1e-300))
+        error = np.asarray(np.abs(p).max() if steps.any() else np.inf)
+        return State(
+            x=x, error=error, g=g, value=value, p=p, t=np.array(length),
+            low=np.array(0.0), high=np.array(np.inf), steps=steps, changes=changes,
+        )  # fmt: skip
+
+
+def _tighter(state: State, *, low: Array | None = None, high: Array | None = None) -> State:
+    """Return the state with a narrower bracket, and the next t to try in it."""
+    low = state.low if low is None else low
+    high = state.high if high is None else high
+    t = 2.0 * low if np.isinf(high) else (low + high) / 2.0
+    return state._replace(t=np.asarray(t), low=np.asarray(low), high=np.asarray(high))
+
+
+def _direction(g: Array, steps: Array, changes: Array) -> Array:
+    """Return −B g by the two-loop recursion; −g before there is anything to remember."""
+    kept = [(s, y, float(s @ y)) for s, y in zip(steps, changes, strict=True) if s @ y > 0]
+    q, weights = g, []
+    for s, y, sy in reversed(kept):
+        weights.append(float(s @ q) / sy)
+        q = q - weights[-1] * y
+    if kept:
+        s, y, sy = kept[-1]
+        q = sy / float(y @ y) * q
+    for (s, y, sy), weight in zip(kept, reversed(weights), strict=True):
+        q = q + (weight - float(y @ q) / sy) * s
+    return -q

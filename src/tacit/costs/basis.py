@@ -1,0 +1,241 @@
+"""Public functions φ₁ … φ_p, whose coefficients in each cost are what masks hide.
+
+    h(x) = g(x) + Σ_l θ_l φ_l(x)
+
+    Linear        φ_k = x_k                          the paper: θ = α
+    Quadratics    φ_jk = x_j x_k (½x_j² for j = k)   θ = (P, q): a quadratic cost is nothing else
+    Monomials     products of powers up to a degree  polynomial costs; degree 0 is the constant
+    Functions     any list of your own
+
+A basis reads the coefficients of a cost and returns the same cost with others: that is all that a mask needs. Its
+`scales` are the masks' deviations relative to σ. For quadratics they are 1 on the diagonal of P and 1/√2 beside it,
+because each of those stands for two entries: equal changes in the Frobenius norm are then equally well hidden.
+Every theorem about affine masks holds with θ in the place of α.
+
+Function sharing (Gade & Vaidya, *Private optimization on networks*, ACC 2018) is the basis of monomials.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.costs.affine import Affine
+from tacit.costs.composite import Composite
+from tacit.costs.expansion import Expansion
+from tacit.costs.family import Family
+from tacit.costs.packed import pack, packed_size, unpack
+from tacit.costs.quadratic import Quadratic
+from tacit.costs.stack import CostStack
+from tacit.errors import CostError
+from tacit.typing import Array
+
+AnyCost = Family | CostStack
+
+
+class Basis(ABC):
+    """Public functions, as far as masks need to know them."""
+
+    covers_all: bool = False
+    """Whether the basis covers every cost that it accepts."""
+    bends_costs: bool = True
+    """Whether masks can take the convexity of a cost away."""
+
+    @abstractmethod
+    def scales(self, dim: int) -> Array:
+        """Return the masks' deviations relative to σ, (p,)."""
+
+    @abstractmethod
+    def read(self, cost: AnyCost) -> Array:
+        """Return θ, (..., p)."""
+
+    @abstractmethod
+    def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
+        """Return the effective cost: the same, with these coefficients in the place of its own."""
+
+    @abstractmethod
+    def says(self, cost: AnyCost) -> str:
+        """Return what masks over this basis hide of *cost*, in words."""
+
+    @abstractmethod
+    def covers(self, cost: AnyCost) -> bool:
+        """Tell whether the coefficients are all there is to *cost*, rough terms aside: then masks hide it whole."""
+
+    def bends(self, dim: int) -> float:
+        """Return the spectral norm of the curvature that a mask of deviation 1 adds to a cost, nearly surely."""
+        return 0.0
+
+
+class Linear(Basis):
+    """φ_k(x) = x_k: the affine part."""
+
+    bends_costs = False
+
+    def scales(self, dim: int) -> Array:
+        """Return ones."""
+        return np.ones(dim)
+
+    def read(self, cost: AnyCost) -> Array:
+        """Return α."""
+        return cost.affine
+
+    def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
+        """Return the cost with another α, eq. (5)."""
+        return cost.with_affine(theta)
+
+    def says(self, cost: AnyCost) -> str:
+        """Return what the family says of its affine part."""
+        return cost.hides
+
+    def covers(self, cost: AnyCost) -> bool:
+        """Only of a cost that is affine."""
+        return all(isinstance(part, Affine) for part in _parts(cost))
+
+
+class Quadratics(Basis):
+    """½xᵀSx + aᵀx: the whole of a quadratic cost, as the upper triangle of S and then a."""
+
+    covers_all = True
+
+    def scales(self, dim: int) -> Array:
+        """Return 1 on the diagonal and for a, 1/√2 beside the diagonal."""
+        square = np.full((dim, dim), np.sqrt(0.5))
+        np.fill_diagonal(square, 1.0)
+        return np.concatenate([pack(square), np.ones(dim)])
+
+    def read(self, cost: AnyCost) -> Array:
+        """Return (P, q)."""
+        if not self.covers(cost):
+            names = {type(_smooth(part)).__name__ for part in _parts(cost) if not self.covers(part)}
+            raise CostError(
+                f"quadratic masks hide quadratic costs, and {', '.join(sorted(names))} is none; use SumMasks(), "
+                "which hide any cost, or AffineMasks(sigma) for its affine part."
+            )
+        P = np.broadcast_to(cost.hess(np.zeros(cost.dim)), (*cost.affine.shape, cost.dim))
+        return np.concatenate([pack(P), cost.affine], axis=-1)
+
+    def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
+        """Return the quadratic cost of these coefficients, with the rough term of the old one."""
+        if isinstance(cost, CostStack):
+            return cost.regrouped(lambda part, rows: self._fold(part, theta[rows]))
+        return self._fold(cost, theta)
+
+    def _fold(self, cost: Family, theta: Array) -> Family:
+        size = packed_size(cost.dim)
+        effective = Quadratic.of(unpack(theta[..., :size], cost.dim), theta[..., size:])
+        return Composite.joined(effective, cost.rough) if isinstance(cost, Composite) else effective
+
+    def says(self, cost: AnyCost) -> str:
+        """Return that all of it is hidden, but for a rough term."""
+        tail = "; rough terms are not hidden" if cost.is_rough else ""
+        return f"whole quadratic costs, curvature and linear coefficients{tail}"
+
+    def covers(self, cost: AnyCost) -> bool:
+        """Of every quadratic cost."""
+        return all(isinstance(_smooth(part), Quadratic | Affine) for part in _parts(cost))
+
+    def bends(self, dim: int) -> float:
+        """Return the norm of a symmetric Gaussian matrix, 2√m beside variances of ½, and its fluctuation."""
+        return float(np.sqrt(2.0) * (np.sqrt(dim) + 3.0))
+
+
+class Function(NamedTuple):
+    """One public function of x, with its derivatives."""
+
+    value: Callable[[Array], Array]
+    grad: Callable[[Array], Array]
+    hess: Callable[[Array], Array]
+    scale: float = 1.0
+    """The mask's deviation relative to σ."""
+
+
+class Functions(Basis):
+    """Any public functions. Costs written as an `Expansion` in them are hidden whole; to others a mask is added."""
+
+    def __init__(self, functions: Sequence[Function]) -> None:
+        if not functions:
+            raise CostError("a basis needs at least one function.")
+        self.functions = tuple(functions)
+
+    def scales(self, dim: int) -> Array:
+        """Return the functions' own."""
+        return np.array([function.scale for function in self.functions])
+
+    def read(self, cost: AnyCost) -> Array:
+        """Return the coefficients of an expansion in this basis; zeros for any other cost."""
+        if isinstance(cost, Expansion) and cost.functions == self.functions:
+            return cost.theta
+        if isinstance(cost, CostStack):
+            return cost.spread(lambda group: self.read(group.cost), (cost.shape[0], len(self.functions)))
+        return np.zeros((*cost.affine.shape[:-1], len(self.functions)))
+
+    def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
+        """Return the expansion with these coefficients."""
+        if isinstance(cost, CostStack):
+            return cost.regrouped(lambda part, rows: self._fold(part, theta[rows]))
+        return self._fold(cost, theta)
+
+    def _fold(self, cost: Family, theta: Array) -> Family:
+        if isinstance(cost, Expansion) and cost.functions == self.functions:
+            return cost.with_theta(theta)
+        return Expansion.of(self.functions, theta, rest=cost)
+
+    def says(self, cost: AnyCost) -> str:
+        """Return that the components along the basis are hidden."""
+        count = len(self.functions)
+        return (
+            f"the components of each cost along {count} public function{'s' * (count > 1)}; the rest is not hidden"
+        )
+
+    def covers(self, cost: AnyCost) -> bool:
+        """Of expansions in this basis with nothing else in them."""
+        return all(
+            isinstance(part, Expansion) and part.functions == self.functions and part.rest is None
+            for part in _parts(cost)
+        )
+
+
+class Monomials(Functions):
+    """All products x₁^e₁ … x_m^e_m with e₁ + … + e_m ≤ degree, the constant 1 included."""
+
+    def __init__(self, dim: int, degree: int) -> None:
+        if dim < 1 or degree < 0:
+            raise CostError(f"monomials of {dim} unknown(s) up to degree {degree}: there are none.")
+        self.dim, self.degree = dim, degree
+        picks = [pick for k in range(degree + 1) for pick in combinations_with_replacement(range(dim), k)]
+        self.exponents = tuple(tuple(pick.count(k) for k in range(dim)) for pick in picks)
+        super().__init__([_monomial(e) for e in self.exponents])
+
+
+@cache
+def _monomial(powers: tuple[int, ...]) -> Function:
+    """Return x₁^e₁ … x_m^e_m: the same object for the same powers, so that equal bases are equal."""
+    exponents, unit = np.array(powers, dtype=np.float64), np.eye(len(powers))
+
+    def value(x: Array, less: Array | float = 0.0) -> Array:
+        return np.asarray(np.prod(x ** np.maximum(exponents - less, 0.0), axis=-1))
+
+    def grad(x: Array) -> Array:
+        return np.stack([e * value(x, unit[k]) for k, e in enumerate(exponents)], axis=-1)
+
+    def hess(x: Array) -> Array:
+        rows = [
+            np.stack([e * (f - (j == k)) * value(x, unit[j] + unit[k]) for k, f in enumerate(exponents)], axis=-1)
+            for j, e in enumerate(exponents)
+        ]
+        return np.stack(rows, axis=-2)
+
+    return Function(value, grad, hess)
+
+
+def _parts(cost: AnyCost) -> list[Family]:
+    return [group.cost for group in cost.groups] if isinstance(cost, CostStack) else [cost]
+
+
+def _smooth(cost: Family) -> Family:
+    return cost.smooth if isinstance(cost, Composite) else cost

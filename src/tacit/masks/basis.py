@@ -1,0 +1,198 @@
+"""The paper's mechanism, over any public basis: zero-sum Gaussian masks, drawn once.
+
+    h_i  = g_i + Σ_l θ_il φ_l                              θ_i: the coefficients to hide
+    r_ij ~ N(0, σ²)  for every neighbour j, sent to j
+    a_i  = Σ_j (r_ji − r_ij)                               eq. (4)
+    h̃_i  = h_i + Σ_l a_il φ_l                              eq. (5)
+
+Σ a_i = 0, so the sum of the effective costs, and the optimum with it, is unchanged. With φ_k = x_k this is Section
+III of Gupta & Chopra (`AffineMasks`); with the quadratics it hides all of a quadratic cost (`QuadraticMasks`).
+
+One mask serves the whole run. Whatever phase 2 says must therefore be a function of the effective costs, and what
+lies outside the basis is open: affine masks leave differences of gradients as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from tacit.costs import Basis, Linear, Quadratics
+from tacit.errors import MaskError
+from tacit.lattice import Lattice, default_bound
+from tacit.masks.gaussian import draw
+from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
+from tacit.masks.randomness import Source
+from tacit.network import Network
+from tacit.typing import Array, Peers
+
+LinkScales = tuple[tuple[Any, Any, float], ...]
+_HUGE = 1e100
+_SPREAD = 1e4  # of the links' scales: thinner masks would no longer be Gaussian on a common lattice
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianMasks:
+    """What masks over any basis share: σ, the public bound, the seed of simulations, scales of single links."""
+
+    sigma: float
+    bound: float | None = None
+    seed: int | None = None
+    link_scales: LinkScales | Mapping[tuple[Any, Any], float] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.link_scales, Mapping):
+            pairs = tuple((a, b, float(scale)) for (a, b), scale in self.link_scales.items())
+            object.__setattr__(self, "link_scales", pairs)
+        self.lattice(agents=2, links=1)  # refuse an impossible sigma where it is written
+
+    @property
+    def basis(self) -> Basis:
+        """The public functions whose coefficients are hidden."""
+        raise NotImplementedError
+
+    @property
+    def scale_of(self) -> dict[tuple[Any, Any], float]:
+        """The links with a scale of their own."""
+        return {(a, b): scale for a, b, scale in cast(LinkScales, self.link_scales)}
+
+    def lattice(self, *, agents: int, links: int) -> Lattice:
+        """Return the lattice for a network of that size, fine enough for its thinnest link."""
+        if isinstance(self.sigma, bool) or not isinstance(self.sigma, Real) or not abs(self.sigma) < _HUGE:
+            raise MaskError(f"sigma must be a positive number below {_HUGE:g}, not {type(self.sigma).__name__}.")
+        scales = (1.0, *self.scale_of.values())
+        if not all(isfinite(scale) and scale > 0 for scale in scales):
+            raise MaskError("the scale of every link must be a positive number.")
+        widest = self.sigma * max(scales)
+        bound = default_bound(self.sigma) if self.bound is None else self.bound
+        lattice = Lattice.fit(widest, bound=bound, agents=agents, links=links)
+        if max(scales) > _SPREAD * min(scales):
+            raise MaskError(
+                f"a link scale of {min(scales):g} beside one of {max(scales):g} leaves it too thin a mask."
+            )
+        return lattice
+
+    def row_scales(self, network: Network) -> Array:
+        """Return every directed link's σ as a fraction of the lattice's, in the order in which agents own them."""
+        given = {frozenset((a, b)): scale for (a, b), scale in self.scale_of.items()}
+        if not given:
+            return np.ones(2 * len(network.links))
+        links = [frozenset((network.agents[i], network.agents[j])) for i, j in network.links]
+        strange = next((pair for pair in self.scale_of if frozenset(pair) not in set(links)), None)
+        if strange is not None:
+            raise MaskError(f"{strange[0]} and {strange[1]} are not linked, and have no scale of their own.")
+        scales = np.array([given.get(link, 1.0) for link in links]) / max(1.0, *given.values())
+        i, j = network.links.T
+        order = np.lexsort((np.concatenate([j, i]), np.concatenate([i, j])))
+        return np.concatenate([scales, scales])[order]
+
+    def says(self, cost: AnyCost) -> str:
+        """Return what the basis says of *cost*."""
+        return self.basis.says(cost)
+
+    def hides_whole(self, cost: AnyCost) -> bool:
+        """Whether the basis covers *cost*, and nothing rough is left beside it."""
+        return self.basis.covers(cost) and not cost.is_rough
+
+    def bends(self, network: Network, dim: int) -> float:
+        """Return σ√(2d) times what the basis adds for σ = 1 along one link."""
+        widest = self.sigma * max([1.0, *self.scale_of.values()])
+        return widest * float(np.sqrt(2.0 * network.degrees.max())) * self.basis.bends(dim)
+
+    def terms(self, network: Network, dim: int) -> Terms:
+        """Return the lattice's numbers; masks this large leave some ulps of themselves in every gradient."""
+        lattice = self.lattice(agents=len(network), links=len(network.links))
+        widest = self.sigma * max([1.0, *self.scale_of.values()])
+        largest = 8.0 * widest * float(np.sqrt(2.0 * network.degrees.max()))
+        return Terms(
+            bound=lattice.bound,
+            step=lattice.step,
+            noise=16.0 * float(np.finfo(float).eps) * largest,
+            sigma=self.sigma,
+            link_scales=cast(LinkScales, self.link_scales),
+        )
+
+    def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
+        """Refuse sums of what the basis leaves in the open, and methods that cannot follow the effective costs."""
+        basis = self.basis
+        open_parts = not (basis.covers_all if cost is None else basis.covers(cost))
+        if algorithm.sums and open_parts:
+            if "Hessians" in algorithm.sums:
+                return (
+                    f"it adds up {_joined(algorithm.sums)}, and these masks leave curvature in the open: the next "
+                    "agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added up."
+                )
+            return (
+                f"it adds up {_joined(algorithm.sums)} at many points, and one mask would serve all of them: their "
+                "differences are in the open; use SumMasks(), whose masks are fresh for every sum."
+            )
+        if not algorithm.sums and basis.bends_costs and not algorithm.handles_nonconvex:
+            return (
+                "these masks make single costs bend downwards, and it needs each of them convex; use 'direct', "
+                "'multi-consensus' or 'gradient-tracking'."
+            )
+        return None
+
+    def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
+        """Run phase 1 and return the effective cost; the masks are used here and kept nowhere."""
+        lattice = self.lattice(agents=len(network), links=len(network.links))
+        theta = lattice.round(self.basis.read(cost))
+        scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim)
+        r = draw(source, scales.shape, lattice, None if (scales == 1.0).all() else scales)
+        return Hidden(self.basis.fold(cost, theta + mask(r, peers)), peers)
+
+
+@dataclass(frozen=True, slots=True)
+class AffineMasks(GaussianMasks):
+    """Hide the affine part of every cost behind zero-sum Gaussian masks of deviation *sigma*.
+
+    *bound* is a public limit on the affine coefficients, agreed by all agents before anything private is
+    looked at (65 536, or sigma if that is larger, unless given). *seed* makes the masks reproducible for
+    simulations: the run is then NOT PRIVATE, and says so. *link_scales* multiplies sigma link by link, as
+    `allocate` returns it: pairs of agents and a factor, 1 where a link is not named.
+    """
+
+    @property
+    def basis(self) -> Basis:
+        """Linear functions."""
+        return Linear()
+
+
+@dataclass(frozen=True, slots=True)
+class QuadraticMasks(GaussianMasks):
+    """Hide whole quadratic costs, curvature and linear part, behind zero-sum Gaussian masks of deviation *sigma*.
+
+    Distances between curvatures are measured in the Frobenius norm. *bound* limits the entries of P and q. The
+    effective costs are not convex one by one: agree by 'direct' (one sum) or 'multi-consensus' (gossip).
+    """
+
+    @property
+    def basis(self) -> Basis:
+        """Quadratic and linear functions."""
+        return Quadratics()
+
+
+@dataclass(frozen=True, slots=True)
+class BasisMasks(GaussianMasks):
+    """Hide the coefficients of costs along any public functions, such as `Monomials(dim, degree)`."""
+
+    functions: Basis = field(default_factory=Linear, kw_only=True)
+
+    @property
+    def basis(self) -> Basis:
+        """The functions given."""
+        return self.functions
+
+
+def mask(r: Array, peers: Peers) -> Array:
+    """Return a_i = Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
+    return peers.total(peers.swap(r) - r)
+
+
+def _joined(parts: tuple[str, ...]) -> str:
+    return " and ".join([", ".join(parts[:-1])] * bool(parts[:-1]) + [parts[-1]])

@@ -1,0 +1,75 @@
+"""Phase 1 as phase 2 sees it: what a mechanism hides, whom it works with, and the two things it hands on.
+
+A mechanism takes an agent's cost and peers and returns the cost and the peers that phase 2 may use. Gaussian masks
+change the cost and leave the peers; secret sums leave the cost and change the peers. Written once for one agent and
+for all agents at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from tacit.costs import CostStack, Family
+from tacit.masks.randomness import Source
+from tacit.network import Network
+from tacit.typing import Peers
+
+AnyCost = Family | CostStack
+EVERY_ROW = slice(None)
+
+
+class Hidden(NamedTuple):
+    """What phase 2 works with."""
+
+    cost: Any
+    peers: Peers
+
+
+class Terms(NamedTuple):
+    """What a run's masks are, in numbers that are open to all."""
+
+    bound: float  # the public limit on every number that is masked
+    step: float  # to which those numbers are rounded
+    noise: float  # that rounding leaves in the average gradient, with a margin
+    sigma: float | None = None  # the deviation of Gaussian masks
+    link_scales: tuple[tuple[Any, Any, float], ...] = ()
+    words: int | None = None  # of 64 bits, that carry a number of a secret sum
+    sum_error: float | None = None  # the most by which a secret sum can be off: n·step/2
+
+
+class Manner(Protocol):
+    """What a mechanism must know of an algorithm; classes of settings say it, and so do settings."""
+
+    @property
+    def handles_nonconvex(self) -> bool:
+        """Tell whether single costs need not be convex."""
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """Return what it adds up over the network."""
+
+
+class Mechanism(Protocol):
+    """Frozen settings, the same at every agent and open to all."""
+
+    @property
+    def seed(self) -> int | None:
+        """Return what makes the masks reproducible, and the run NOT PRIVATE; None for real masks."""
+
+    def says(self, cost: AnyCost) -> str:
+        """Return what is hidden of *cost*, in words."""
+
+    def hides_whole(self, cost: AnyCost) -> bool:
+        """Tell whether nothing of *cost* is left in the open."""
+
+    def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
+        """Return why *algorithm* would not protect what these masks are for, in a sentence; None if it does."""
+
+    def terms(self, network: Network, dim: int) -> Terms:
+        """Return the numbers that follow for a network and so many unknowns."""
+
+    def bends(self, network: Network, dim: int) -> float:
+        """Return how much curvature the masks may add to a single cost, nearly surely."""
+
+    def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
+        """Run phase 1. *rows* are the directed links that belong to whoever calls, of all the network's."""

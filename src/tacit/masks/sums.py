@@ -1,0 +1,142 @@
+"""Secret sums: uniform masks modulo 2⁶⁴, fresh for every sum.
+
+    k_i  = rint(v_i / step)                      fixed point
+    r_ij uniform on 0 … 2⁶⁴ − 1, sent to j
+    a_i  = Σ_j (r_ji − r_ij)  modulo 2⁶⁴         eq. (4)
+    Σ k_i = Σ (k_i + a_i)     modulo 2⁶⁴         only the right-hand side travels
+
+Given what the coalition knows, the k_i + a_i of the honest agents are uniform among all words with the same sum
+over each component of the honest graph: the coalition learns those sums and nothing else, whatever it can compute.
+There is no σ and no ε; only connectivity matters. (Abbe, Khandani, Lo, CDC 2012; Gupta, Katz, Chopra, arXiv
+1809.01794.)
+
+That holds for one use of each mask. Two sums under the same masks would differ by exactly the difference of what
+was added up; so masks come from a keystream that only runs forward, and nothing keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tacit.errors import ProtectionError, RangeError
+from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
+from tacit.masks.randomness import Source
+from tacit.masks.words import FixedPoint, Ring
+from tacit.network import Network
+from tacit.typing import Array, Numbers, Peers, Words
+
+BOUND = 2.0**20
+_PIECE = 1000  # words a link and piece: rows stay in the cache (and out of step with its 4 KiB pages)
+
+
+@dataclass(frozen=True, slots=True)
+class SumMasks:
+    """Hide whole costs of any kind: agents learn sums over the network, and nothing else.
+
+    *bound* is a public limit on every number that is added up (entries of gradients and Hessians, values), agreed
+    by all agents beforehand; sums are then exact to n·step/2, where the step follows from the bound. *words* = 2
+    takes 128 bits instead of 64, for bounds so large that the step would be too coarse. *seed* makes the masks
+    reproducible for simulations: the run is then NOT PRIVATE, and says so.
+    """
+
+    bound: float = BOUND
+    words: int = 1
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        self.fixed_point(agents=2)  # refuse an impossible bound where it is written
+
+    def fixed_point(self, *, agents: int) -> FixedPoint:
+        """Return the fixed point for so many agents."""
+        return FixedPoint.fit(bound=self.bound, agents=agents, words=self.words)
+
+    def says(self, cost: AnyCost) -> str:
+        """Return that all is hidden."""
+        return "whole costs: nothing but sums over all agents is learnt"
+
+    def hides_whole(self, cost: AnyCost) -> bool:
+        """Return True."""
+        return True
+
+    def terms(self, network: Network, dim: int) -> Terms:
+        """Return the fixed point's numbers; every sum is off by up to n·step/2."""
+        fixed = self.fixed_point(agents=len(network))
+        noise = 16.0 * float(np.sqrt(dim)) * fixed.error / len(network)
+        return Terms(bound=fixed.bound, step=fixed.step, noise=noise, words=self.words, sum_error=fixed.error)
+
+    def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
+        """Refuse gossip: it sends what is not a sum."""
+        if not algorithm.sums:
+            return (
+                "it gossips: every message is an agent's own estimate, not a sum, and uniform masks cannot stay on "
+                "it; use 'direct', 'newton', 'lbfgs' or 'fista', or AffineMasks(sigma)."
+            )
+        return None
+
+    def bends(self, network: Network, dim: int) -> float:
+        """Return 0: the costs stay as they are."""
+        return 0.0
+
+    def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
+        """Return the cost as it is, and peers that can do nothing but add up in secret."""
+        return Hidden(cost, SecretSums(peers, source, self.fixed_point(agents=len(network))))
+
+
+class SecretSums:
+    """`Peers` that add up in secret, and refuse everything else."""
+
+    def __init__(self, peers: Peers, source: Source, fixed_point: FixedPoint) -> None:
+        self._peers, self._source, self._fixed_point = peers, source, fixed_point
+        self.degree, self.links = peers.degree, peers.links
+
+    def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
+        """Return Σ_i v_i, to n·step/2; raise at all agents alike if anybody's number exceeds the bound."""
+        fixed, ring = self._fixed_point, self._fixed_point.ring
+        fits = fixed.fits(v)[..., None]
+        # who cannot take part adds up zeros and one complaint: the others learn that somebody did, not who
+        words = fixed.encode(np.concatenate([np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step)], axis=-1))
+        total = fixed.decode(self._peers.sum(masked(words, self._source, self._peers, ring), add=ring.add))
+        if total[-1] != 0.0:
+            count = round(float(total[-1]) / fixed.step)
+            raise RangeError(
+                f"{count} agent(s) hold a number beyond the public bound of {fixed.bound:g}, or none at all; agree "
+                "on a larger one, SumMasks(bound=…), with words=2 if steps become too coarse, or use smaller units."
+            )
+        return total[:-1]
+
+    def mix(self, x: Array) -> Array:
+        """Refuse."""
+        self._refuse("mix")
+
+    def gather(self, x: Array) -> Array:
+        """Refuse."""
+        self._refuse("gather")
+
+    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+        """Refuse."""
+        self._refuse("swap")
+
+    def total(self, r: Numbers) -> Numbers:
+        """Refuse."""
+        self._refuse("total")
+
+    def _refuse(self, verb: str) -> NoReturn:
+        raise ProtectionError(f"secret sums hide sums and nothing else: peers.{verb} would send a number as it is.")
+
+    def __repr__(self) -> str:
+        return "SecretSums(…)"
+
+
+def masked(words: Words, source: Source, peers: Peers, ring: Ring) -> Words:
+    """Return words + a, with masks a that nobody has seen before and nobody will see again."""
+    width, out = words.shape[-1], np.empty_like(words)
+    for start in range(0, width, _PIECE):
+        piece = slice(start, min(start + _PIECE, width))
+        count = piece.stop - piece.start
+        r = source.words(peers.links * count).reshape(peers.links, count)
+        out[..., piece] = ring.add(words[..., piece], ring.net(r, peers, more=start > 0))
+    return out

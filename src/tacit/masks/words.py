@@ -1,0 +1,156 @@
+"""Fixed point: real numbers as integers modulo 2⁶⁴, or 2¹²⁸ in two words.
+
+    k = rint(v / step),   step = 2^⌈log₂ 2n·bound⌉ / 2^bits
+
+Everybody rounds to multiples of the same step, which follows from the public bound and the number of agents alone:
+n numbers of up to *bound* can be added up without wrapping round. The sum is then exact but for the rounding of
+every v, at most n·step/2 in all.
+
+Words are added modulo 2⁶⁴ by the machine itself. Two words are (low, high) along the last axis, and carry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.errors import MaskError
+from tacit.typing import Array, Peers, Words
+
+_HALF = np.uint64(32)
+_LOW_HALF = np.uint64(0xFFFF_FFFF)
+
+
+class OneWord:
+    """Integers modulo 2⁶⁴."""
+
+    words = 1
+    add: ClassVar[Callable[[Words, Words], Words]] = np.add
+
+    @staticmethod
+    def net(r: Words, peers: Peers, *, more: bool = False) -> Words:
+        """Return Σ_j (r_ji − r_ij), eq. (4)."""
+        return peers.total(peers.swap(r, more=more) - r)
+
+    @staticmethod
+    def encode(k: Array) -> Words:
+        """Return whole numbers as words."""
+        return k.astype(np.int64).view(np.uint64)
+
+    @staticmethod
+    def decode(w: Words) -> Array:
+        """Return words as whole numbers, the upper half as negative ones."""
+        return w.view(np.int64).astype(np.float64)
+
+
+class TwoWords:
+    """Integers modulo 2¹²⁸: the lower word in the even places, the upper in the odd ones."""
+
+    words = 2
+
+    @staticmethod
+    def add(a: Words, b: Words) -> Words:
+        """Return a + b, with the carry."""
+        low = a[..., 0::2] + b[..., 0::2]
+        high = a[..., 1::2] + b[..., 1::2] + (low < a[..., 0::2])
+        return _interleaved(low, high)
+
+    @staticmethod
+    def net(r: Words, peers: Peers, *, more: bool = False) -> Words:
+        """Return Σ_j (r_ji − r_ij), eq. (4)."""
+        came = peers.swap(r, more=more)
+        # a sum of rows would lose carries: add the 32-bit halves, which have room for them, and carry afterwards
+        came_in = _from_halves([peers.total(half) for half in _halves(came)])
+        went_out = _from_halves([peers.total(half) for half in _halves(r)])
+        return TwoWords.add(came_in, _negative(went_out))
+
+    @staticmethod
+    def encode(k: Array) -> Words:
+        """Return whole numbers as pairs of words."""
+        high = np.floor(np.abs(k) * 2.0**-64)
+        low = np.abs(k) - high * 2.0**64
+        words = _interleaved(low.astype(np.uint64), high.astype(np.uint64))
+        return np.where(np.repeat(k < 0, 2, axis=-1), _negative(words), words)
+
+    @staticmethod
+    def decode(w: Words) -> Array:
+        """Return pairs of words as whole numbers, the upper half as negative ones."""
+        below_zero = w[..., 1::2] >> np.uint64(63) == 1
+        size = np.where(np.repeat(below_zero, 2, axis=-1), _negative(w), w)
+        whole = size[..., 1::2].astype(np.float64) * 2.0**64 + size[..., 0::2].astype(np.float64)
+        return np.where(below_zero, -whole, whole)
+
+
+Ring = type[OneWord] | type[TwoWords]
+
+
+def _interleaved(low: Words, high: Words) -> Words:
+    return np.stack([low, high], axis=-1).reshape(*low.shape[:-1], -1)
+
+
+def _negative(w: Words) -> Words:
+    """Return −w modulo 2¹²⁸."""
+    low = ~w[..., 0::2] + np.uint64(1)
+    high = ~w[..., 1::2] + (low == 0)
+    return _interleaved(low, high)
+
+
+def _halves(w: Words) -> list[Words]:
+    low, high = w[..., 0::2], w[..., 1::2]
+    return [low & _LOW_HALF, low >> _HALF, high & _LOW_HALF, high >> _HALF]
+
+
+def _from_halves(halves: list[Words]) -> Words:
+    a, b, c, d = halves
+    b = b + (a >> _HALF)
+    c = c + (b >> _HALF)
+    d = d + (c >> _HALF)
+    low = (a & _LOW_HALF) | (b << _HALF)
+    return _interleaved(low, (c & _LOW_HALF) | (d << _HALF))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
+    """Multiples of 2^exponent, none beyond *bound*, for sums over so many *agents*."""
+
+    exponent: int
+    bound: float
+    agents: int
+    ring: Ring
+
+    @classmethod
+    def fit(cls, *, bound: float, agents: int, words: int) -> FixedPoint:
+        """Return the finest steps in which the sum over all agents cannot wrap round."""
+        if not (math.isfinite(bound) and 0 < bound < 2.0**500):
+            raise MaskError(f"bound = {bound} must be a positive number: nothing that is added up may exceed it.")
+        if words not in (1, 2):
+            raise MaskError(f"words = {words}: secret sums use one word of 64 bits, or two.")
+        # one step more than the bound for the rounding of each
+        exponent = math.ceil(math.log2(2.0 * agents * bound)) - 64 * words + 1
+        return cls(exponent=exponent, bound=bound, agents=agents, ring=OneWord if words == 1 else TwoWords)
+
+    @property
+    def step(self) -> float:
+        """The distance of neighbouring numbers."""
+        return 2.0**self.exponent
+
+    @property
+    def error(self) -> float:
+        """The most by which a sum can be off: n·step/2."""
+        return self.agents * self.step / 2.0
+
+    def fits(self, v: Array) -> Array:
+        """Tell of every agent whether all its numbers are within the bound."""
+        return np.asarray((np.abs(v) <= self.bound).all(axis=-1))
+
+    def encode(self, v: Array) -> Words:
+        """Return the nearest multiples as words, (..., p·words)."""
+        return self.ring.encode(np.rint(np.ldexp(v, -self.exponent)))
+
+    def decode(self, w: Words) -> Array:
+        """Return a sum of words as a number."""
+        return np.ldexp(self.ring.decode(w), self.exponent)

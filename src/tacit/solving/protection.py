@@ -1,0 +1,51 @@
+"""What is to be protected, and whether the mechanism does it.
+
+    protect="affine"   the affine parts of the costs, as in the paper; for regressions, the labels
+    protect="whole"    everything but the sum of all costs
+
+Without a mechanism the strongest one is taken: secret sums, which need no σ. A mechanism that leaves in the open
+what was asked to be protected is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from tacit.errors import InputError, ProtectionError
+from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.solving.problem import Problem
+
+Protection = Literal["affine", "whole"]
+
+
+def mechanism_for(
+    problem: Problem, privacy: Mechanism | None, protect: Protection | None, *, tree: bool
+) -> Mechanism | None:
+    """Return the mechanism to use: the one given if it protects what is asked for, else secret sums."""
+    if privacy is not None and not isinstance(privacy, GaussianMasks | SumMasks):
+        raise InputError(
+            "privacy is a mechanism such as AffineMasks(sigma) or SumMasks(), or None, and not a "
+            f"{type(privacy).__name__}."
+        )
+    if protect is not None and protect not in get_args(Protection):
+        raise InputError(f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}.")
+    if isinstance(privacy, SumMasks) and not tree:
+        raise ProtectionError(
+            "SumMasks add up over a spanning tree, and none is allowed; use AffineMasks(sigma), or "
+            "QuadraticMasks(sigma) for quadratic costs, which agree by gossip."
+        )
+    if privacy is None:
+        if protect is None:
+            return None
+        if not tree:
+            raise ProtectionError(
+                f"protect = {protect!r} without a tree needs masks with a sigma: privacy=AffineMasks(sigma), or "
+                "QuadraticMasks(sigma), which hide whole quadratic costs."
+            )
+        return SumMasks()
+    if protect == "whole" and not privacy.hides_whole(problem.stack):
+        raise ProtectionError(
+            f"{type(privacy).__name__} hide {privacy.says(problem.stack)}; whole costs were asked for: use "
+            "SumMasks(), or QuadraticMasks(sigma) where all costs are quadratic."
+        )
+    return privacy
