@@ -27,11 +27,6 @@ class Composite(Family):
     def __init__(self, smooth: Family, rough: Rough) -> None:
         if smooth.is_rough:
             raise CostError("a cost takes one rough term; use ElasticNet for two penalties in one.")
-        if not np.isfinite(smooth.smoothness).all():
-            raise CostError(
-                f"a rough term needs a smooth part with a Lipschitz gradient, and {type(smooth).__name__} has "
-                "none; use an l2 penalty instead."
-            )
         self._join(smooth, rough)
         try:
             shape = rough.prox(np.zeros(smooth.dim), 1.0).shape
@@ -85,6 +80,11 @@ class Composite(Family):
         """Return argmin_u φ(u) + ψ(u) + |u − v|²/2t; in closed form where φ = 0."""
         if isinstance(self.smooth, Affine):
             return self.rough.prox(v, t)
+        if not np.isfinite(self.smoothness).all():
+            raise CostError(
+                f"proximal steps of a rough term beside {type(self.smooth).__name__} need a Lipschitz gradient, which it "
+                "has not; use SumMasks() and 'newton', or an l2 penalty."
+            )
         return accelerated_prox(
             self.smooth.curved_grad, self.rough.prox, self.smoothness, self.smooth.strong_convexity, v, t
         )

@@ -35,6 +35,7 @@ _EVERY = 10  # rounds between checks, at first
 _RARER = 20  # later one check in every 1/20 of the rounds so far
 _WINDOW = 50  # rounds over which a rate of convergence is read, at least
 _PATIENCE = 10  # windows without improvement before a run counts as stalled, and at least half of all rounds
+_SETTLED = 10  # sums without improvement, once rounding can be the reason
 _ATTEMPTS = 60  # sums without improvement before a run by sums counts as stalled: a step has been halved away
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
@@ -169,7 +170,7 @@ class Watch:
                 "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
             )
         self._largest = max(self._largest, size)
-        scale = max(size, 1e-6 * self._largest, np.finfo(float).tiny)
+        scale = float(max(size, 1e-6 * self._largest, np.finfo(float).tiny))
         check = self._check(done, motion, scale)
         self.history.append(check)
         if motion.error is None:
@@ -237,13 +238,13 @@ class Watch:
         if check.error is not None and check.error <= self.rule.tolerance:
             return Verdict(
                 Status.CONVERGED,
-                f"All agents are at the same point, about {check.error:.1e} from the optimum, after {check.round} "
-                f"round{'s' * (check.round > 1)}.",
+                f"All agents are at the same point, about {check.error:.1e} from the optimum of what was added up, "
+                f"after {check.round} round{'s' * (check.round > 1)}.",
             )
         if check.error is not None and check.error < 0.9 * self._best:
             self._best, self._best_round = check.error, check.round
         waited = check.round - self._best_round
-        if self._best <= floor and waited >= 3:
+        if self._best <= floor and waited >= _SETTLED:
             return Verdict(
                 Status.CONVERGED,
                 f"All agents are at the same point, about {self._best:.1e} from the optimum, after {check.round} "

@@ -146,11 +146,6 @@ def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
         )
     if mu < 0:
         return GradientTracking, "single costs are not convex, and this needs only their sum to be"
-    if not np.isfinite(L) and problem.stack.is_rough:
-        raise AlgorithmError(
-            "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; use "
-            "SumMasks(), or an l2 penalty."
-        )
     if not np.isfinite(L):
         return ADMM, "the costs have no Lipschitz gradient, and proximal steps need none"
     if L == 0:
@@ -190,6 +185,11 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
         raise AlgorithmError(
             f"{kind.__name__} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
             f"{', or direct, newton or fista with sums' if kind.sums else ''}."
+        )
+    if problem.stack.is_rough and not kind.sums and not np.isfinite(problem.stack.smoothness).all():
+        raise AlgorithmError(
+            "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up in "
+            "secret with SumMasks(), or use an l2 penalty."
         )
     if kind.sums and problem.stack.is_rough:
         _ = problem.stack.penalty  # refuses what does not add up

@@ -113,9 +113,7 @@ def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> li
             (NotPrivateWarning, f"NOT PRIVATE: these masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
         )
     if len(problem.network) == 2:
-        found.append(
-            (NotPrivateWarning, "NOT PRIVATE: of two agents, each learns the other's part from the sum.")
-        )
+        found.append((NotPrivateWarning, "NOT PRIVATE: of two agents, each learns the other's part from the sum."))
     return found
 
 

@@ -1,0 +1,321 @@
+"""Algorithms by sums against scikit-learn, statsmodels and closed forms, on real data."""
+
+import warnings
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import tacit
+from tacit.algorithms.penalised import Penalty, minimise
+from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
+
+AGENTS = 20
+GRAPH = nx.random_regular_graph(4, AGENTS, seed=1)
+
+
+def split(X, y):
+    """Return unequal parts: the first agent has three records, the last many."""
+    cuts = np.linspace(np.sqrt(3), np.sqrt(len(X)), AGENTS) ** 2
+    return [(X[a:b], y[a:b]) for a, b in pairwise([0, *np.unique(cuts.astype(int))])]
+
+
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    pooled = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-12).fit(X, y)
+    costs = [tacit.Logistic(a, b, l2=1.0 / AGENTS, intercept=True) for a, b in split(X, y)]
+    return tacit.Problem(GRAPH, costs), np.append(pooled.coef_[0], pooled.intercept_)
+
+
+def diabetes(*, scaled=True):
+    X, y = load_diabetes(return_X_y=True)
+    return (StandardScaler().fit_transform(X) if scaled else X), y
+
+
+@pytest.mark.parametrize("runtime", ["stacked", "agents"])
+def test_masked_newton_equals_newton_cholesky_in_a_dozen_sums(runtime):
+    problem, pooled = cancer()
+    answer = tacit.solve(problem, protect="whole", runtime=runtime)
+    phase2 = answer.record.phase2
+    assert phase2.algorithm == "Newton"
+    assert np.abs(answer.x - pooled).max() <= 1e-8
+    assert phase2.rounds <= 12
+    assert phase2.exchanges <= 120
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "fista"])
+def test_first_order_sums_get_there_too(name):
+    problem, pooled = cancer()
+    answer = tacit.solve(problem, privacy=SumMasks(), algorithm=name)
+    assert answer.converged, answer.sentence
+    assert np.abs(answer.x - pooled).max() <= 1e-7
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize(
+    ("masks", "tree"),
+    [(SumMasks(), True), (QuadraticMasks(1e3), True), (QuadraticMasks(1e3), False)],
+    ids=["sums", "quadratic", "quadratic, no tree"],
+)
+def test_ridge_on_diabetes_equals_the_closed_form(masks, tree, scaled):
+    X, y = diabetes(scaled=scaled)
+    costs = [tacit.LeastSquares(a, b, l2=1.0 / AGENTS, intercept=True) for a, b in split(X, y)]
+    answer = tacit.solve(tacit.Problem(GRAPH, costs), privacy=masks, tree=tree)
+    rows = np.column_stack([X, np.ones(len(X))])
+    penalty = np.diag([1.0] * X.shape[1] + [0.0])
+    closed = np.linalg.solve(rows.T @ rows + penalty, rows.T @ y)
+    assert answer.converged, answer.sentence
+    assert np.abs(answer.x - closed).max() <= 1e-8 * np.abs(closed).max()
+    assert answer.record.phase2.rounds == 1 or not tree
+
+
+@pytest.mark.parametrize("name", ["direct", "newton", "fista"])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_lasso_and_elastic_net_equal_scikit_learn(name, l1_ratio):
+    X, y = diabetes()
+    y, alpha = y - y.mean(), 2.0
+    whole = {"fit_intercept": False, "tol": 1e-13, "max_iter": 200_000}
+    if l1_ratio == 1.0:
+        pooled, rough = Lasso(alpha=alpha, **whole), tacit.L1(alpha * len(X) / AGENTS)
+    else:
+        pooled = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, **whole)
+        rough = tacit.ElasticNet(alpha * l1_ratio * len(X) / AGENTS, alpha * (1 - l1_ratio) * len(X) / AGENTS)
+    costs = [tacit.LeastSquares(a, b) + rough for a, b in split(X, y)]
+    answer = tacit.solve(tacit.Problem(GRAPH, costs), privacy=SumMasks(), algorithm=name)
+    coefficients = pooled.fit(X, y).coef_
+    assert answer.converged, answer.sentence
+    assert np.abs(answer.x - coefficients).max() <= 1e-6
+    np.testing.assert_array_equal(answer.x == 0, coefficients == 0)
+
+
+def test_penalties_may_differ_from_agent_to_agent():
+    """Only their sum matters: unequal shares, an agent with none, L1 beside an elastic net."""
+    X, y = diabetes()
+    y, n = y - y.mean(), len(X)
+    parts = split(X, y)
+    shares = np.random.default_rng(0).dirichlet(np.ones(AGENTS - 1))
+    costs = [tacit.LeastSquares(*parts[0])]
+    for k, (a, b) in enumerate(parts[1:]):
+        rough = tacit.L1(2.0 * n * shares[k]) if k % 2 else tacit.ElasticNet(2.0 * n * shares[k], 0.0)
+        costs.append(tacit.LeastSquares(a, b) + rough)
+    pooled = Lasso(alpha=2.0, fit_intercept=False, tol=1e-13, max_iter=200_000).fit(X, y)
+    for runtime in ("stacked", "agents"):
+        answer = tacit.solve(tacit.Problem(GRAPH, costs), privacy=SumMasks(), runtime=runtime)
+        assert np.abs(answer.x - pooled.coef_).max() <= 1e-6
+
+
+def poisson_data():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 4))
+    return X, rng.poisson(np.exp(X @ [0.4, -0.3, 0.2, 0.0] + 0.5)).astype(float)
+
+
+@pytest.mark.parametrize("name", ["newton", "lbfgs"])
+def test_poisson_regression_equals_statsmodels(name):
+    X, y = poisson_data()
+    pooled = sm.GLM(y, np.column_stack([X, np.ones(len(X))]), family=sm.families.Poisson()).fit(tol=1e-14)
+    costs = [tacit.Poisson(a, b, intercept=True) for a, b in split(X, y)]
+    answer = tacit.solve(tacit.Problem(GRAPH, costs), privacy=SumMasks(), algorithm=name)
+    assert answer.converged, answer.sentence
+    assert np.abs(answer.x - pooled.params).max() <= 1e-6
+
+
+def test_poisson_with_an_l1_penalty_needs_sums_and_gets_them():
+    """No gossip method here takes both; the proximal Newton method does. Checked by its optimality conditions."""
+    X, y = poisson_data()
+    weight = 30.0
+    costs = [tacit.Poisson(a, b) + tacit.L1(weight / AGENTS) for a, b in split(X, y)]
+    problem = tacit.Problem(GRAPH, costs)
+    answer = tacit.solve(problem, privacy=SumMasks())
+    slope = X.T @ (np.exp(X @ answer.x) - y)
+    zero = answer.x == 0
+    assert answer.converged
+    assert zero.any()
+    assert not zero.all()
+    assert (np.abs(slope[zero]) <= weight + 1e-6).all()
+    np.testing.assert_allclose(slope[~zero], -weight * np.sign(answer.x[~zero]), atol=1e-5)
+    with pytest.raises(tacit.TacitError, match="Lipschitz"):
+        tacit.solve(problem, privacy=AffineMasks(10.0))
+
+
+def test_a_poisson_start_far_off_is_damped_not_broken():
+    """Trial points at which exp overflows the public bound are drawn back, at all agents alike."""
+    X, y = poisson_data()
+    costs = [tacit.Poisson(a, b, intercept=True) for a, b in split(X, y)]
+    problem = tacit.Problem(GRAPH, costs, x0=[0.0, 0.0, 0.0, 0.0, -8.0])
+    for runtime in ("stacked", "agents"):
+        answer = tacit.solve(problem, privacy=SumMasks(), algorithm="newton", runtime=runtime)
+        assert answer.converged, answer.sentence
+        assert answer.record.phase2.rounds < 40
+        np.testing.assert_allclose(answer.x, tacit.solve(tacit.Problem(GRAPH, costs), protect="whole").x, atol=1e-7)
+
+
+def test_many_unknowns_take_l_bfgs():
+    rng = np.random.default_rng(0)
+    m = 500
+    truth = rng.standard_normal(m) / np.sqrt(m)
+    costs = []
+    for _ in range(AGENTS):
+        A = rng.standard_normal((60, m))
+        costs.append(tacit.Logistic(A, rng.random(60) < 1 / (1 + np.exp(-A @ truth)), l2=0.5))
+    problem = tacit.Problem(GRAPH, costs)
+    answer = tacit.solve(problem, protect="whole")
+    assert answer.record.phase2.algorithm == "LBFGS"
+    assert answer.converged, answer.sentence
+    slope = problem.stack.grad(answer.x).sum(axis=0)
+    assert np.abs(slope).max() / (AGENTS * 0.5) <= 1e-8
+
+
+def test_a_common_box_is_kept_by_sums():
+    """min Σ (x − c_i)² on a box: the clipped mean."""
+    rng = np.random.default_rng(1)
+    centres = rng.normal(0, 2, (AGENTS, 3)) + [3.0, 0.0, -3.0]
+    costs = [tacit.Quadratic.distance(c) + tacit.Box(-1.0, 1.0) for c in centres]
+    best = np.clip(centres.mean(axis=0), -1.0, 1.0)
+    for name in ("direct", "newton", "fista"):
+        answer = tacit.solve(tacit.Problem(GRAPH, costs), privacy=SumMasks(), algorithm=name)
+        assert answer.converged, answer.sentence
+        np.testing.assert_allclose(answer.x, best, atol=1e-9)
+
+
+def test_huber_by_newton_equals_gossip():
+    rng = np.random.default_rng(3)
+    costs = []
+    for _ in range(AGENTS):
+        A = rng.standard_normal((12, 3))
+        costs.append(tacit.Huber(A, A @ [1.0, -1.0, 0.5] + rng.standard_t(1.5, 12), delta=1.35, l2=0.01))
+    problem = tacit.Problem(GRAPH, costs)
+    np.testing.assert_allclose(
+        tacit.solve(problem, protect="whole").x, tacit.solve(problem, algorithm="nids").x, atol=1e-7
+    )
+
+
+def test_flat_directions_get_the_shortest_step():
+    """A sum that does not depend on one unknown has many minima; direct takes the one nearest to the start."""
+    costs = [tacit.LeastSquares([[1.0, 1.0]], [float(k)]) for k in range(4)]
+    answer = tacit.solve(tacit.Problem(nx.complete_graph(4), costs), protect="whole")
+    np.testing.assert_allclose(answer.x, [0.75, 0.75], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_penalised_model_is_minimised_to_rounding(seed):
+    """Against the optimality conditions, for random models with kinks, limits and flat directions."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 12))
+    root = rng.standard_normal((m, int(rng.integers(1, m + 3))))
+    H, x, g = root @ root.T + (seed % 3 == 0) * np.eye(m), rng.standard_normal(m), 3 * rng.standard_normal(m)
+    boxed = seed % 2 == 0 or np.linalg.matrix_rank(H) < m
+    limit = np.full(m, 2.0 if boxed else np.inf)
+    penalty = Penalty(
+        l1=rng.uniform(0, 2, m) * (rng.random(m) < 0.7), l2=rng.uniform(0, 1, m), lower=-limit, upper=limit
+    )
+    u = minimise(x, g, H, penalty)
+    slope = g + H @ (u - x) + penalty.l2 * u
+    step = 1e-3
+    again = penalty._replace(l2=np.zeros(m)).prox(u - step * slope, step)
+    np.testing.assert_allclose(again, u, atol=1e-9)
+
+
+# multi-consensus ------------------------------------------------------------------------------------------------------
+
+
+def bent(sigma):
+    rng = np.random.default_rng(0)
+    costs = [
+        tacit.LeastSquares(rng.standard_normal((8, 10)), rng.standard_normal(8), l2=0.1) for _ in range(AGENTS)
+    ]
+    problem = tacit.Problem(GRAPH, costs)
+    best = np.linalg.solve(problem.stack.total_curvature().below, -problem.stack.affine.sum(axis=0))
+    return problem, best, QuadraticMasks(sigma, seed=1)
+
+
+def test_rounds_of_multi_consensus_grow_with_the_logarithm_of_sigma():
+    exchanges = {}
+    for sigma in (1.0, 1e2, 1e4):
+        problem, best, masks = bent(sigma)
+        answer = tacit.solve(problem, privacy=masks, tree=False)
+        assert answer.converged, answer.sentence
+        assert answer.record.phase2.algorithm == "MultiConsensus"
+        assert np.abs(answer.x - best).max() <= 1e-8
+        exchanges[sigma] = answer.record.phase2.exchanges
+    assert exchanges[1e4] <= 5 * exchanges[1.0]
+    steps = exchanges[1e2] - exchanges[1.0], exchanges[1e4] - exchanges[1e2]
+    assert steps[1] <= 2 * steps[0]  # the same for every factor of a hundred
+
+
+def test_single_gossip_slows_down_in_proportion_to_sigma():
+    """Gradient tracking at the largest step that its costs can take, about 1/L."""
+    rounds = {}
+    for sigma in (10.0, 100.0):
+        problem, best, masks = bent(sigma)
+        L = float(problem.stack.smoothness.max()) + masks.bends(problem.network, problem.dim)
+        fastest = []
+        for factor in (0.5, 1.0, 2.0):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                answer = tacit.solve(
+                    problem,
+                    privacy=masks,
+                    algorithm=tacit.algorithms.GradientTracking(step_size=factor / L),
+                    max_rounds=60_000,
+                    tolerance=1e-7,
+                )
+            if answer.converged and np.abs(answer.x - best).max() <= 1e-4:
+                fastest.append(answer.record.phase2.rounds)
+        rounds[sigma] = min(fastest)
+    assert rounds[100.0] >= 5 * rounds[10.0]
+
+
+def test_multi_consensus_takes_costs_that_are_not_convex_one_by_one():
+    problem = tacit.Problem(
+        nx.cycle_graph(6), [tacit.Quadratic([[4.0 if k % 2 else -2.0]], [float(k)]) for k in range(6)]
+    )
+    answer = tacit.solve(problem, algorithm="multi-consensus")
+    assert answer.converged
+    np.testing.assert_allclose(answer.x, [-15.0 / 6.0], atol=1e-8)
+    with pytest.raises(tacit.TacitError, match="between two positive numbers"):
+        tacit.solve(
+            tacit.Problem(nx.cycle_graph(3), [tacit.Logistic([[1.0]], [1])] * 3), algorithm="multi-consensus"
+        )
+
+
+# certificates and records -----------------------------------------------------------------------------------------------
+
+
+def test_the_record_of_secret_sums_reports_their_error():
+    problem, _ = cancer()
+    record = tacit.solve(problem, protect="whole").record
+    assert record.private
+    assert record.phase1.mechanism == "SumMasks"
+    assert record.phase1.sigma is None
+    assert record.phase1.sum_error == AGENTS * record.phase1.step / 2
+    assert record.phase2.sums == ["values", "gradients", "Hessians"]
+    assert tacit.RunRecord.from_json(record.to_json()) == record
+
+
+def test_certificates_of_secret_sums_know_only_cuts():
+    problem, _ = cancer()
+    answer = tacit.solve(problem, protect="whole")
+    certificate = answer.certificate({3, 7})
+    assert certificate.is_perfect
+    assert certificate.epsilon == 0.0
+    assert certificate.guess(1e6) == 0.5
+    assert "nothing else, however long it computes" in certificate.statement()
+    assert answer.certificate(any=3).is_private
+    around = answer.certificate(GRAPH.neighbors(5))
+    assert around.exposed_agents == (5,)
+    assert "share of every sum of 5" in around.statement()
+    assert not answer.certificate(any=4).is_private
+    whole = tacit.solve(problem_of_quadratics(), privacy=QuadraticMasks(100.0)).certificate({0})
+    assert whole.epsilon > 0
+    assert "quadratic costs" in whole.statement()
+
+
+def problem_of_quadratics():
+    return tacit.Problem(GRAPH, [tacit.Quadratic.distance([float(k)]) for k in range(AGENTS)])
