@@ -1,10 +1,17 @@
-"""Run every benchmark and print its table: python -m benchmarks [rounds] [masks] [certificates]."""
+"""Run every benchmark and print its table: python -m benchmarks [rounds] [masks] [sums] …."""
 
 import sys
 
-from benchmarks import certificates, masks, rounds
+from benchmarks import bending, certificates, masks, optimality, rounds, sums
 
-_ALL = {"rounds": rounds.main, "masks": masks.main, "certificates": certificates.main}
+_ALL = {
+    "rounds": rounds.main,
+    "masks": masks.main,
+    "sums": sums.main,
+    "optimality": optimality.main,
+    "bending": bending.main,
+    "certificates": certificates.main,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or _ALL:

@@ -76,8 +76,8 @@ def test_without_a_tree_there_are_no_sums(name):
 def test_affine_masks_do_not_pass_for_whole_cost_protection():
     with pytest.raises(ProtectionError, match="the features A are not hidden; whole costs were asked for"):
         tacit.solve(ridge(), privacy=AffineMasks(10.0), protect="whole")
+    rough = tacit.Problem(GRAPH, [cost + tacit.L1(0.1) for cost in ridge().costs])
     with pytest.raises(ProtectionError, match="rough terms are not hidden"):
-        rough = tacit.Problem(GRAPH, [cost + tacit.L1(0.1) for cost in ridge().costs])
         tacit.solve(rough, privacy=QuadraticMasks(10.0), protect="whole")
     affine = tacit.Problem(
         nx.complete_graph(3), [tacit.Affine([float(k)]) + tacit.Box([-1.0], [1.0]) for k in range(3)]
@@ -227,7 +227,7 @@ def test_the_view_of_quadratic_masks_keeps_the_sum_and_nothing_else_of_it():
     lattice = QuadraticMasks(1e3).lattice(agents=8, links=16)
     np.testing.assert_array_equal(effective.P.sum(axis=0), lattice.round(problem.stack.P).sum(axis=0))
     np.testing.assert_array_equal(effective.affine.sum(axis=0), lattice.round(problem.stack.affine).sum(axis=0))
-    assert (effective.P == np.matrix_transpose(effective.P)).all()
+    assert (np.matrix_transpose(effective.P) == effective.P).all()
     assert np.linalg.eigvalsh(effective.P)[:, 0].min() < 0  # not convex one by one
 
 

@@ -175,7 +175,7 @@ def test_many_unknowns_take_l_bfgs():
 def test_a_common_box_is_kept_by_sums():
     """min Σ (x − c_i)² on a box: the clipped mean."""
     rng = np.random.default_rng(1)
-    centres = rng.normal(0, 2, (AGENTS, 3)) + [3.0, 0.0, -3.0]
+    centres = rng.normal(np.array([3.0, 0.0, -3.0]), 2.0, (AGENTS, 3))
     costs = [tacit.Quadratic.distance(c) + tacit.Box(-1.0, 1.0) for c in centres]
     best = np.clip(centres.mean(axis=0), -1.0, 1.0)
     for name in ("direct", "newton", "fista"):

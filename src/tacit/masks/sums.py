@@ -30,7 +30,7 @@ from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Words
 
 BOUND = 2.0**20
-_PIECE = 1000  # words a link and piece: rows stay in the cache (and out of step with its 4 KiB pages)
+_PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,11 @@ class SecretSums:
     def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
         """Return Σ_i v_i, to n·step/2; raise at all agents alike if anybody's number exceeds the bound."""
         fixed, ring = self._fixed_point, self._fixed_point.ring
-        fits = fixed.fits(v)[..., None]
         # who cannot take part adds up zeros and one complaint: the others learn that somebody did, not who
-        words = fixed.encode(np.concatenate([np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step)], axis=-1))
-        total = fixed.decode(self._peers.sum(masked(words, self._source, self._peers, ring), add=ring.add))
+        fits = fixed.fits(v)[..., None]
+        v = v if fits.all() else np.where(fits, v, 0.0)
+        complaint = np.where(fits, 0.0, fixed.step)
+        total = fixed.decode(self._peers.sum(self._masked(v, complaint), add=ring.add))
         if total[-1] != 0.0:
             count = round(float(total[-1]) / fixed.step)
             raise RangeError(
@@ -107,6 +108,19 @@ class SecretSums:
                 "on a larger one, SumMasks(bound=…), with words=2 if steps become too coarse, or use smaller units."
             )
         return total[:-1]
+
+    def _masked(self, v: Array, complaint: Array) -> Words:
+        """Return v and the complaint as masked words, piece by piece: a piece stays in the cache."""
+        fixed, width = self._fixed_point, v.shape[-1] + 1
+        each = fixed.ring.words
+        out = np.empty((*v.shape[:-1], each * width), dtype=np.uint64)
+        for start in range(0, width, _PIECE):
+            part = v[..., start : start + _PIECE]
+            if start + _PIECE >= width:
+                part = np.concatenate([part, complaint], axis=-1)
+            words = masked(fixed.encode(part), self._source, self._peers, fixed.ring, more=start > 0)
+            out[..., each * start : each * start + words.shape[-1]] = words
+        return out
 
     def mix(self, x: Array) -> Array:
         """Refuse."""
@@ -131,12 +145,8 @@ class SecretSums:
         return "SecretSums(…)"
 
 
-def masked(words: Words, source: Source, peers: Peers, ring: Ring) -> Words:
+def masked(words: Words, source: Source, peers: Peers, ring: Ring, *, more: bool = False) -> Words:
     """Return words + a, with masks a that nobody has seen before and nobody will see again."""
-    width, out = words.shape[-1], np.empty_like(words)
-    for start in range(0, width, _PIECE):
-        piece = slice(start, min(start + _PIECE, width))
-        count = piece.stop - piece.start
-        r = source.words(peers.links * count).reshape(peers.links, count)
-        out[..., piece] = ring.add(words[..., piece], ring.net(r, peers, more=start > 0))
-    return out
+    width = words.shape[-1]
+    r = source.words(peers.links * width).reshape(peers.links, width)
+    return ring.add(words, ring.net(r, peers, more=more))

@@ -21,6 +21,7 @@ import numpy as np
 from tacit.errors import MaskError
 from tacit.typing import Array, Peers, Words
 
+_HUGE = 1e100
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFF_FFFF)
 
@@ -125,7 +126,7 @@ class FixedPoint:
     @classmethod
     def fit(cls, *, bound: float, agents: int, words: int) -> FixedPoint:
         """Return the finest steps in which the sum over all agents cannot wrap round."""
-        if not (math.isfinite(bound) and 0 < bound < 2.0**500):
+        if not (math.isfinite(bound) and 0 < bound < _HUGE):
             raise MaskError(f"bound = {bound} must be a positive number: nothing that is added up may exceed it.")
         if words not in (1, 2):
             raise MaskError(f"words = {words}: secret sums use one word of 64 bits, or two.")
@@ -145,12 +146,14 @@ class FixedPoint:
 
     def fits(self, v: Array) -> Array:
         """Tell of every agent whether all its numbers are within the bound."""
-        return np.asarray((np.abs(v) <= self.bound).all(axis=-1))
+        # the extremes of a row with NaN are NaN, and fit nothing
+        return np.asarray((v.max(axis=-1) <= self.bound) & (v.min(axis=-1) >= -self.bound))
 
     def encode(self, v: Array) -> Words:
         """Return the nearest multiples as words, (..., p·words)."""
-        return self.ring.encode(np.rint(np.ldexp(v, -self.exponent)))
+        k = v * 2.0**-self.exponent
+        return self.ring.encode(np.rint(k, out=k))
 
     def decode(self, w: Words) -> Array:
         """Return a sum of words as a number."""
-        return np.ldexp(self.ring.decode(w), self.exponent)
+        return self.ring.decode(w) * self.step
