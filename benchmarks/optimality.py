@@ -1,8 +1,8 @@
 """Rounds to a given accuracy against the lower bound for all methods that gossip.
 
-Scaman, Bach, Bubeck, Lee, Massoulié (ICML 2017): no first-order method over a gossip matrix of normalised eigengap γ
-reaches precision ε in fewer than Ω(√(κ/γ) ln 1/ε) exchanges. The theorem leaves its constant open; the
-table takes it as 1.
+Scaman, Bach, Bubeck, Lee, Massoulié (ICML 2017): no first-order method over a gossip matrix of normalised eigengap
+γ reaches precision ε in fewer than Ω(√(κ/γ) ln 1/ε) exchanges. The theorem leaves its constant open; the table
+takes it as 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _ill_conditioned() -> tuple[tacit.Problem, np.ndarray]:
-    """Return quadratics whose curvatures lie between 1 and κ, in the same directions for all: nothing averages out."""
+    """Return quadratics whose curvatures lie between 1 and κ, in the same directions for all."""
     rng = np.random.default_rng(0)
     curvature = np.geomspace(1.0, _KAPPA, _UNKNOWNS)
     costs = [

@@ -82,8 +82,8 @@ class Composite(Family):
             return self.rough.prox(v, t)
         if not np.isfinite(self.smoothness).all():
             raise CostError(
-                f"proximal steps of a rough term beside {type(self.smooth).__name__} need a Lipschitz gradient, which it "
-                "has not; use SumMasks() and 'newton', or an l2 penalty."
+                f"proximal steps of a rough term beside {type(self.smooth).__name__} need a Lipschitz gradient, "
+                "which it has not; use SumMasks() and 'newton', or an l2 penalty."
             )
         return accelerated_prox(
             self.smooth.curved_grad, self.rough.prox, self.smoothness, self.smooth.strong_convexity, v, t

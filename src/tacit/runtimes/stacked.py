@@ -6,6 +6,7 @@ neighbour, so that what one agent owns lies together.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import cached_property, reduce
 from typing import Any
@@ -29,7 +30,8 @@ class Stacked:
 
     def __init__(self, network: Network, weights: str = "metropolis") -> None:
         self.network = network
-        self.traffic = Traffic()
+        self._traffic = Traffic()
+        self._gossips = self._gossiped = 0  # times, and bytes of all agents' own rows
         self.degree: Array = network.degrees.astype(np.float64)[:, None]
         self.links = 2 * len(network.links)
         self._weighted = _product(mixing_weights(network, weights))
@@ -43,19 +45,29 @@ class Stacked:
         self._starts = np.concatenate([[0], np.cumsum(network.degrees)[:-1]])
         self._common_degree = int(network.degrees[0]) if np.ptp(network.degrees) == 0 else 0
 
+    @property
+    def traffic(self) -> Traffic:
+        """What was said so far."""
+        said = dataclasses.replace(self._traffic)
+        gossiped = self.links * self._gossiped // len(self.network)
+        said.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
+        return said
+
     def mix(self, x: Array) -> Array:
         """Return W x."""
-        self.traffic.count(messages=self.links, bytes=8 * self.links * x.shape[-1])
+        self._gossips += 1
+        self._gossiped += x.nbytes
         return self._weighted(x)
 
     def gather(self, x: Array) -> Array:
         """Return the sums over the neighbours."""
-        self.traffic.count(messages=self.links, bytes=8 * self.links * x.shape[-1])
+        self._gossips += 1
+        self._gossiped += x.nbytes
         return self._gathered(x)
 
     def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
         """Let row (i, j) trade places with row (j, i)."""
-        self.traffic.count(exchanges=not more, messages=0 if more else self.links, bytes=r.nbytes)
+        self._traffic.count(exchanges=not more, messages=0 if more else self.links, bytes=r.nbytes)
         return np.take(r, self._reverse, axis=0)
 
     def total(self, r: Numbers) -> Numbers:
@@ -67,7 +79,7 @@ class Stacked:
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
         n, row = len(self.network), v.nbytes // len(self.network)
-        self.traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
+        self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
         return v.sum(axis=0) if add is np.add else reduce(add, v)
 
     @cached_property
@@ -75,7 +87,7 @@ class Stacked:
         """The depth of the spanning tree; whoever asks first pays for building it."""
         depth = depth_of(self.network)
         hops = 3 * depth
-        self.traffic.count(exchanges=hops, messages=hops * self.links, bytes=hops * self.links * MESSAGE_BYTES)
+        self._traffic.count(exchanges=hops, messages=hops * self.links, bytes=hops * self.links * MESSAGE_BYTES)
         return depth
 
 

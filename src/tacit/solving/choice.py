@@ -188,8 +188,8 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
         )
     if problem.stack.is_rough and not kind.sums and not np.isfinite(problem.stack.smoothness).all():
         raise AlgorithmError(
-            "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up in "
-            "secret with SumMasks(), or use an l2 penalty."
+            "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up "
+            "in secret with SumMasks(), or use an l2 penalty."
         )
     if kind.sums and problem.stack.is_rough:
         _ = problem.stack.penalty  # refuses what does not add up
