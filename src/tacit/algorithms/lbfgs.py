@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.newton import tried
+from tacit.errors import AlgorithmError
 from tacit.typing import Array, Cost, Peers
 
 _ARMIJO, _WOLFE = 1e-4, 0.9
@@ -44,6 +45,10 @@ class LBFGS:
     """Settings of L-BFGS: how many steps it remembers."""
 
     memory: int = 10
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.memory, int) and self.memory >= 1):
+            raise AlgorithmError(f"memory = {self.memory} must be a whole number of steps, at least 1.")
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False

@@ -11,6 +11,7 @@ are the plainest case.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +19,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+
+from tacit.errors import MaskError
 
 _IN_SPAN = 1e-8
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version")
@@ -31,6 +34,7 @@ class Release:
     participants: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     sigmas: tuple[float, ...]
+    """σ of the masks, one or one per basis function; none for secret sums, whose masks are uniform."""
     basis: str = "affine"
     cost_version: str = "1"
     masks: str = ""
@@ -48,10 +52,15 @@ class Release:
         link_scales: Mapping[tuple[Any, Any], float] | None = None,
         **more: str,
     ) -> Release:
-        """Return the release of a run over *graph*."""
+        """Return the release of a run over *graph*; *sigma* is infinite for secret sums."""
         named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
         scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
         sigmas = tuple(map(float, sigma)) if isinstance(sigma, Sequence) else (float(sigma),)
+        if any(math.isnan(s) for s in sigmas) or (math.inf in sigmas and len(set(sigmas)) > 1):
+            raise MaskError(
+                "sigma must be one positive number, one per basis function, or infinity for secret sums."
+            )
+        sigmas = () if math.inf in sigmas else sigmas
         links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
         participants = tuple(sorted(str(a) for a in graph))
         return cls(run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales, **more)

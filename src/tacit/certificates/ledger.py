@@ -284,7 +284,8 @@ def _epsilon(release: Release, guards: int) -> float:
     """Return ε of one run against every coalition of at most *guards* of its participants."""
     size = min(guards, len(release.participants) - 2)
     scales = {(a, b): scale for a, b, scale in release.link_scales} or None
-    return certify(release.graph(), any=max(size, 0), sigma=release.sigmas, link_scales=scales).epsilon
+    sigma = release.sigmas or math.inf
+    return certify(release.graph(), any=max(size, 0), sigma=sigma, link_scales=scales).epsilon
 
 
 def _genesis(terms: dict[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 import typer
@@ -10,8 +9,19 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.certificates import Certificate, augment, certify
-from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, share_bar
-from tacit.errors import InputError
+from tacit.cli.graphs import (
+    Any_,
+    Coalition,
+    Deadline,
+    GraphFile,
+    Json,
+    Quick,
+    load,
+    members,
+    print_json,
+    share_bar,
+    width,
+)
 from tacit.network import Network
 from tacit.network.topology import listed
 
@@ -40,15 +50,13 @@ def certify_command(
     Give --coalition a,b for certain agents, or --any 3 for every coalition of at most three. Exit code 1 if
     something is learnt exactly.
     """
-    if (sigma is None) != sums:
-        raise InputError("give --sigma for Gaussian masks, or --sums for secret sums.")
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(
             network,
             members(network, coalition),
             any=any_,
-            sigma=math.inf if sigma is None else sigma,
+            sigma=width(sigma, sums=sums),
             known=members(network, known) or (),
             quick=quick,
             deadline=deadline,

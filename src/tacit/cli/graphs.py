@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from tacit.errors import FileError, GraphError
+from tacit.errors import FileError, GraphError, InputError
 from tacit.network import Network, read_graph
 from tacit.network.topology import listed
 
@@ -48,6 +48,13 @@ def members(network: Network, names: str | None) -> tuple[Any, ...] | None:
 def load(path: Path) -> Network:
     """Return the network in a file."""
     return Network(read_graph(path))
+
+
+def width(sigma: float | None, *, sums: bool) -> float:
+    """Return σ; infinity for secret sums. Exactly one of the two must be given."""
+    if (sigma is None) != sums:
+        raise InputError("give --sigma for Gaussian masks, or --sums for secret sums.")
+    return math.inf if sigma is None else sigma
 
 
 def refuse_to_overwrite(path: Path) -> None:

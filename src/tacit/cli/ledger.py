@@ -11,14 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.certificates import Ledger, Release, Review
-from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json
+from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, width
 from tacit.errors import FileError, GraphError
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: show, check, add.")
 
 File = Annotated[Path, typer.Option("--ledger", help="The ledger's file.")]
 Run = Annotated[str, typer.Argument(help="A name for the run.")]
-Sigma = Annotated[float, typer.Option(help="Standard deviation of the run's masks.")]
+Sigma = Annotated[float | None, typer.Option(help="Standard deviation of the run's masks.")]
+Sums = Annotated[bool, typer.Option("--sums", help="The run added up in secret, with uniform masks and no σ.")]
 Version = Annotated[str, typer.Option(help="Changes whenever your cost changes.")]
 Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
 Basis = Annotated[str, typer.Option(help="What was masked.")]
@@ -69,7 +70,7 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
         table = Table("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
         for e in entries:
             when = datetime.datetime.fromtimestamp(e.recorded).strftime("%Y-%m-%d %H:%M")
-            sigmas = ", ".join(f"{s:g}" for s in e.release.sigmas)
+            sigmas = ", ".join(f"{s:g}" for s in e.release.sigmas) or "uniform"
             agents = str(len(e.release.participants))
             release = e.release
             row = (str(e.number), release.run, when, agents, sigmas, release.basis, release.cost_version)
@@ -87,7 +88,8 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
 def check(
     run: Run,
     graph: GraphFile,
-    sigma: Sigma,
+    sigma: Sigma = None,
+    sums: Sums = False,
     cost_version: Version = "1",
     masks: Masks = "",
     basis: Basis = "affine",
@@ -98,7 +100,9 @@ def check(
     if not ledger.exists():
         raise FileError(f"{ledger}: there is no ledger; `tacit ledger add` starts one.")
     with Ledger(ledger) as book:
-        review = book.check(_release(run, graph, sigma, cost_version, masks, basis))
+        review = book.check(
+            _release(run, graph, width(sigma, sums=sums), cost_version, masks, "sums" if sums else basis)
+        )
     _print_review(review, json=json)
     if not review.accepted:
         raise typer.Exit(1)
@@ -108,7 +112,8 @@ def check(
 def add(
     run: Run,
     graph: GraphFile,
-    sigma: Sigma,
+    sigma: Sigma = None,
+    sums: Sums = False,
     cost_version: Version = "1",
     masks: Masks = "",
     basis: Basis = "affine",
@@ -122,7 +127,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Record a run; refused with exit code 1 if it exceeds the budget or exposes somebody."""
-    release = _release(run, graph, sigma, cost_version, masks, basis)
+    release = _release(run, graph, width(sigma, sums=sums), cost_version, masks, "sums" if sums else basis)
     with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
         entry = book.add(release, anyway=anyway)
         spent = book.spent(cost_version)

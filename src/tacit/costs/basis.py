@@ -45,6 +45,8 @@ class Basis(ABC):
     """Whether the basis covers every cost that it accepts."""
     bends_costs: bool = True
     """Whether masks can take the convexity of a cost away."""
+    extremes: tuple[float, float] = (1.0, 1.0)
+    """The deviations of the least and of the most masked function relative to σ, in the norm that counts."""
 
     @abstractmethod
     def scales(self, dim: int) -> Array:
@@ -158,9 +160,10 @@ class Functions(Basis):
     """Any public functions. Costs written as an `Expansion` in them are hidden whole; to others a mask is added."""
 
     def __init__(self, functions: Sequence[Function]) -> None:
-        if not functions:
-            raise CostError("a basis needs at least one function.")
-        self.functions = tuple(functions)
+        scales = [function.scale for function in functions]
+        if not scales or not all(0 < scale < np.inf for scale in scales):
+            raise CostError("a basis needs at least one function, and a positive scale for each.")
+        self.functions, self.extremes = tuple(functions), (min(scales), max(scales))
 
     def scales(self, dim: int) -> Array:
         """Return the functions' own."""

@@ -65,6 +65,11 @@ class CallableCost(Family):
         """Whether the Hessian was given."""
         return self._hess is not None
 
+    @property
+    def has_value(self) -> bool:
+        """Whether the value was given."""
+        return self._value is not None
+
     def curved_value(self, x: Array) -> Array:
         """Return h(x) − h(x₀) − ∇h(x₀)ᵀ(x − x₀): zero at x₀, so that no value tells the mask there."""
         if self._value is None:

@@ -38,9 +38,12 @@ class Rough(ABC):
         """Return the strong convexity of ψ."""
         return 0.0
 
-    @abstractmethod
     def penalty(self, dim: int) -> Array:
         """Return l1 and l2 of ψ = Σ l1|x| + ½ Σ l2 x² as one vector, (..., 2m): what agents can add up."""
+        raise CostError(
+            f"terms of the kind {type(self).__name__} do not add up to one term, so sums cannot carry them; use an "
+            "algorithm that gossips, such as 'admm'."
+        )
 
     def limits(self, dim: int) -> Array:
         """Return the lower and the upper limits of x as one vector, (..., 2m)."""

@@ -68,12 +68,13 @@ class GaussianMasks:
         scales = (1.0, *self.scale_of.values())
         if not all(isfinite(scale) and scale > 0 for scale in scales):
             raise MaskError("the scale of every link must be a positive number.")
-        widest = self.sigma * max(scales)
+        least, most = self.basis.extremes
+        widest = self.sigma * max(scales) * most
         bound = default_bound(self.sigma) if self.bound is None else self.bound
         lattice = Lattice.fit(widest, bound=bound, agents=agents, links=links)
-        if max(scales) > _SPREAD * min(scales):
+        if max(scales) * most > _SPREAD * min(scales) * least:
             raise MaskError(
-                f"a link scale of {min(scales):g} beside one of {max(scales):g} leaves it too thin a mask."
+                f"a scale of {min(scales) * least:g} beside one of {max(scales) * most:g} is too thin a mask."
             )
         return lattice
 
@@ -107,13 +108,13 @@ class GaussianMasks:
     def terms(self, network: Network, dim: int) -> Terms:
         """Return the lattice's numbers; masks this large leave some ulps of themselves in every gradient."""
         lattice = self.lattice(agents=len(network), links=len(network.links))
-        widest = self.sigma * max([1.0, *self.scale_of.values()])
+        widest = self.sigma * max([1.0, *self.scale_of.values()]) * self.basis.extremes[1]
         largest = 8.0 * widest * float(np.sqrt(2.0 * network.degrees.max()))
         return Terms(
             bound=lattice.bound,
             step=lattice.step,
             noise=16.0 * float(np.finfo(float).eps) * largest,
-            sigma=self.sigma,
+            sigma=self.sigma * self.basis.extremes[0],
             link_scales=cast(LinkScales, self.link_scales),
         )
 
@@ -142,7 +143,7 @@ class GaussianMasks:
         """Run phase 1 and return the effective cost; the masks are used here and kept nowhere."""
         lattice = self.lattice(agents=len(network), links=len(network.links))
         theta = lattice.round(self.basis.read(cost))
-        scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim)
+        scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         r = draw(source, scales.shape, lattice, None if (scales == 1.0).all() else scales)
         return Hidden(self.basis.fold(cost, theta + mask(r, peers)), peers)
 

@@ -118,22 +118,33 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     rough = " with penalties" if problem.stack.is_rough else ""
     if quadratic and problem.dim <= MODERATE:
         return Direct, f"quadratic costs{rough}: one sum says all"
-    if problem.dim <= MODERATE and all(_has_hessian(cost) for cost in smooth):
+    if problem.dim <= MODERATE and all(_given(cost).has_hessian for cost in smooth):
         return Newton, f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians"
     why = (
         f"{problem.dim} unknowns are too many for Hessians"
         if problem.dim > MODERATE
-        else "not all costs have Hessians"
+        else "not all costs have values and Hessians"
     )
     if problem.stack.is_rough:
         return FISTA, f"{why}, and the costs have rough terms"
+    if not all(_given(cost).has_value for cost in smooth):
+        return FISTA, f"{why}, and not all have values"
     return LBFGS, why
 
 
-def _has_hessian(cost: Family) -> bool:
-    if isinstance(cost, Expansion):
-        return cost.rest is None or _has_hessian(cost.rest)
-    return not isinstance(cost, CallableCost) or cost.has_hessian
+class _Given(NamedTuple):
+    """What a cost can tell beside its gradient."""
+
+    has_value: bool
+    has_hessian: bool
+
+
+def _given(cost: Family) -> _Given:
+    if isinstance(cost, Expansion) and cost.rest is not None:
+        return _given(cost.rest)
+    if isinstance(cost, CallableCost):
+        return _Given(cost.has_value, cost.has_value and cost.has_hessian)
+    return _Given(has_value=True, has_hessian=True)
 
 
 def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:

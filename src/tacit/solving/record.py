@@ -24,7 +24,7 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     step: float
     """To which those numbers are rounded."""
     sigma: float | None = None
-    """The deviation of Gaussian masks; None for secret sums, whose masks are uniform."""
+    """The deviation of Gaussian masks (of the thinnest, over a basis with scales); None for secret sums."""
     link_scales: list[tuple[int, int, float]] = []
     """Links, by the positions of their agents, whose σ is multiplied by a factor of their own."""
     words: int | None = None

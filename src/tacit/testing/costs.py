@@ -114,5 +114,7 @@ def _check_stacking(cost: Family, points: Array) -> None:
     three, x = stack(alone), points[:3]
     apart = np.stack([one.grad(row) for one, row in zip(alone, x, strict=True)])
     np.testing.assert_allclose(three.grad(x), apart, rtol=1e-12, atol=1e-12, err_msg="grad differs when stacked")
+    at_one = np.stack([one.grad(x[0]) for one in alone])
+    np.testing.assert_allclose(three.grad(x[0]), at_one, rtol=1e-12, atol=1e-12, err_msg="grad at a common point")
     np.testing.assert_allclose(three.smoothness, cost.smoothness)
     np.testing.assert_allclose(three.strong_convexity, cost.strong_convexity, atol=1e-12)
