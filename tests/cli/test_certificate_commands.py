@@ -132,9 +132,31 @@ def test_ledger(run):
     assert json.loads(out)["epsilon"] is None
 
 
+def test_secret_sums_have_certificates_and_a_place_in_the_ledger(run):
+    code, out, _ = run("certify", "graph.graphml", "--sums", "--any", "2")
+    assert code == 0
+    assert "learns the sums over all other agents, and nothing else, however long it computes" in out
+    code, out, _ = run("certify", "graph.graphml", "--sums", "--any", "2", "--json")
+    found = json.loads(out)
+    assert (found["perfect"], found["epsilon"], found["sigma"], found["guess"]) == (True, 0.0, None, 0.5)
+    code, out, _ = run("certify", "grid.gml", "--sums", "--any", "1", "--json")
+    assert code == 1
+    assert json.loads(out)["exposed_sums"]
+    code, out, _ = run("certify", "grid.gml", "--sums", "--any", "1")
+    assert "share of every sum" in out or "shares of every sum" in out
+    add = ("ledger", "add", "monday", "graph.graphml", "--sums", "--any", "2", "--budget", "1e-9")
+    assert run(*add)[0] == 0
+    code, out, _ = run("ledger", "show")
+    assert "uniform" in out
+    code, out, _ = run("ledger", "check", "tuesday", "graph.graphml", "--sums", "--json")
+    assert (code, json.loads(out)["epsilon"]) == (0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
+        (("certify", "graph.graphml", "--any", "1"), 2, "give --sigma for Gaussian masks, or --sums"),
+        (("certify", "graph.graphml", "--any", "1", "--sigma", "1", "--sums"), 2, "give --sigma"),
         (("certify", "nowhere.graphml", "--sigma", "1", "--any", "1"), 2, "cannot be read"),
         (("certify", "graph.graphml", "--sigma", "1", "--coalition", "3,99"), 2, "no agent is called 99"),
         (("certify", "graph.graphml", "--sigma", "0", "--any", "1"), 2, "sigma = 0.0 must be positive"),

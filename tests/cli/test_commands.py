@@ -84,13 +84,55 @@ def test_not_converged_is_exit_code_one(run):
     assert "inexact" in out
 
 
+def test_solve_hides_whole_costs_on_demand(run):
+    run("init")
+    code, out, _ = run("solve", "problem.toml", "--sums")
+    assert code == 0
+    assert "secret sums, exact to" in out
+    assert "Direct (quadratic costs: one sum says all), 1 round of sums in" in out
+    assert "learns the sums over all other agents, and nothing else" in out
+    code, out, _ = run("solve", "problem.toml", "--sums", "--json", "--runtime", "agents")
+    record = json.loads(out)
+    assert record["phase1"]["mechanism"] == "SumMasks"
+    assert record["phase1"]["sigma"] is None
+    code, _, err = run("solve", "problem.toml", "--protect", "whole")
+    assert code == 2
+    assert (
+        "AffineMasks hide the linear coefficients q; the curvature P is not hidden; whole costs were asked" in err
+    )
+    assert run("solve", "problem.toml", "--protect", "whole", "--sums")[0] == 0
+    code, _, err = run("solve", "problem.toml", "--sums", "--no-tree")
+    assert code == 2
+    assert "spanning tree" in err
+    code, _, err = run("solve", "problem.toml", "--sums", "--sigma", "3")
+    assert code == 2
+    assert "not both" in err
+    code, _, err = run("solve", "problem.toml", "--algorithm", "newton")
+    assert code == 2
+    assert "AffineMasks with 'newton' is refused" in err
+
+
 def test_demo_says_everything_it_must(run):
     code, out, _ = run("demo")
     assert code == 0
     difference = float(re.search(r"largest difference of any coefficient is ([\d.e+-]+)\.", out)[1])
     assert difference < 1e-8
     words = re.sub(r"\s+", " ", out)
-    for fact in ("the labels y", "only the sum over", "-0.1", "-0.7", "+0.8", "x = 3.000000000", "= 0.125"):
+    hops = re.search(r"to ([\d.e+-]+), after (\d+) hops instead of (\d+) rounds", words)
+    assert float(hops[1]) < 1e-7
+    assert int(hops[2]) < int(hops[3])
+    for fact in (
+        "the labels y",
+        "only the sum over",
+        "secret sums",
+        "whole costs",
+        "however long it computes",
+        "-0.1",
+        "-0.7",
+        "+0.8",
+        "x = 3.000000000",
+        "= 0.125",
+    ):
         assert fact in words, fact
 
 

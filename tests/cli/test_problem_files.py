@@ -117,6 +117,21 @@ class TestCosts:
         assert record.phase2.settings == {"step_size": 0.2}
         assert record.phase2.weights == "lazy"
 
+    def test_secret_sums(self):
+        text = GRAPH + POINTS + '[privacy]\nlevel = "sums"\nbound = 1e6\nwords = 2\nprotect = "whole"\n'
+        record = solved(text).record
+        assert (record.phase1.mechanism, record.phase1.words, record.phase1.bound) == ("SumMasks", 2, 1e6)
+        assert record.phase2.algorithm == "Direct"
+        text += '[algorithm]\nname = "lbfgs"\nmemory = 3\n'
+        assert solved(text).record.phase2.settings == {"memory": 3}
+
+    def test_quadratic_masks_with_and_without_a_tree(self):
+        text = GRAPH + POINTS + PRIVACY.replace("affine", "quadratic")
+        assert solved(text).record.phase2.algorithm == "Direct"
+        record = solved(text + "[algorithm]\ntree = false\n").record
+        assert record.phase2.algorithm == "MultiConsensus"
+        np.testing.assert_allclose(record.x, [3.0, 6.0], atol=1e-8)
+
     def test_no_masks(self):
         answer = solved(GRAPH + POINTS + '[privacy]\nlevel = "none"\n')
         assert not answer.record.private
@@ -180,7 +195,7 @@ BAD = {
     "lasso without l1": (GRAPH + '[costs]\nfamily = "lasso"\nfiles = ["gap.csv", "gap.csv", "gap.csv"]\n' + PRIVACY, "needs l1"),
     "rough Poisson": (
         GRAPH + '[costs]\nfamily = "poisson"\nl1 = 1.0\nfiles = ["one.csv", "one.csv", "one.csv"]\n' + PRIVACY,
-        "agent north: a rough term needs a smooth part with a Lipschitz gradient",
+        "rough terms beside costs without a Lipschitz gradient",
     ),
     "same names": (
         '[graph]\nlinks = [[1, "1"], ["1", 2], [2, 1]]\n' + POINTS + PRIVACY, "two agents of the graph have the same name"
@@ -189,6 +204,22 @@ BAD = {
     "no curvature": (
         GRAPH + POINTS.replace("distance", "absolute-value").replace("point", "centre") + PRIVACY + '[algorithm]\nname = "extra"\n',
         "no step for costs without a gradient",
+    ),
+    "sums with a sigma": (GRAPH + POINTS + PRIVACY.replace("affine", "sums"), "level = 'sums' has no sigma"),
+    "words without sums": (GRAPH + POINTS + PRIVACY + "words = 2\n", "words goes with level = 'sums'"),
+    "three words": (GRAPH + POINTS + '[privacy]\nlevel = "sums"\nwords = 3\n', "one word of 64 bits, or two"),
+    "bad bound": (GRAPH + POINTS + '[privacy]\nlevel = "sums"\nbound = -1.0\n', "bound = -1.0 must be a positive"),
+    "sum beyond the bound": (GRAPH + POINTS + '[privacy]\nlevel = "sums"\nbound = 5.0\n', "3 agent(s) hold a number"),
+    "gossip of sums": (GRAPH + POINTS + '[privacy]\nlevel = "sums"\n[algorithm]\nname = "nids"\n', "it gossips"),
+    "sums without a tree": (GRAPH + POINTS + '[privacy]\nlevel = "sums"\n[algorithm]\ntree = false\n', "spanning tree"),
+    "tree of text": (GRAPH + POINTS + PRIVACY + '[algorithm]\ntree = "oak"\n', "must be true or false"),
+    "too little protection": (GRAPH + POINTS + PRIVACY + 'protect = "whole"\n', "whole costs were asked for"),
+    "unknown protection": (GRAPH + POINTS + PRIVACY + 'protect = "all"\n', "'all'"),
+    "no memory": (
+        GRAPH + POINTS + '[privacy]\nlevel = "sums"\n[algorithm]\nname = "lbfgs"\nmemory = 2.5\n', "a whole number of steps"
+    ),
+    "settings of newton": (
+        GRAPH + POINTS + '[privacy]\nlevel = "sums"\n[algorithm]\nname = "newton"\nspeed = 2\n', "newton tunes itself"
     ),
     "zero sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "0.0"), "sigma = 0.0 must be a positive number"),
     "negative sigma": (GRAPH + POINTS + PRIVACY.replace("100.0", "-3.0"), "sigma = -3.0 must be a positive number"),
