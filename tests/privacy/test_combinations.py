@@ -119,7 +119,8 @@ def test_protection_that_cannot_be_had_is_said():
         ("logistic", AffineMasks(1.0), True, "NIDS", "smooth convex"),
         ("wide", SumMasks(), True, "LBFGS", "too many for Hessians"),
         ("wide lasso", SumMasks(), True, "FISTA", "rough terms"),
-        ("blind", SumMasks(), True, "LBFGS", "not all costs have Hessians"),
+        ("blind", SumMasks(), True, "LBFGS", "not all costs have values and Hessians"),
+        ("gradients only", SumMasks(), True, "FISTA", "not all have values"),
         ("poisson", SumMasks(), True, "Newton", "Hessians"),
         ("poisson", AffineMasks(1.0), True, "ADMM", "Lipschitz"),
         ("median", AffineMasks(1.0), True, "ADMM", "no curvature"),
@@ -143,6 +144,7 @@ def test_auto_chooses_by_family_protection_and_network_and_says_why(costs, priva
         "blind": lambda k: tacit.CallableCost(
             1, value=lambda x: float((x**2).sum()), grad=lambda x: 2 * x, smoothness=2, strong_convexity=2
         ),
+        "gradients only": lambda k: tacit.CallableCost(1, grad=lambda x: 2 * x, smoothness=2, strong_convexity=2),
         "poisson": lambda k: tacit.Poisson(0.3 * rng.standard_normal((5, 2)), rng.poisson(1.0, 5), l2=0.1),
         "median": lambda k: tacit.AbsoluteValue([float(k)]),
     }

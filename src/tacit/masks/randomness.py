@@ -57,11 +57,15 @@ class Keystream:
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return the next *count* 64-bit words, the same on every machine."""
-        return np.frombuffer(self.read(8 * count), dtype="<u8")
+        out = np.empty(count, dtype="<u8")
+        self.fill(out.data.cast("B"))
+        return out
 
     def shorts(self, count: int) -> NDArray[np.uint16]:
         """Return the next *count* 16-bit words, the same on every machine."""
-        return np.frombuffer(self.read(2 * count), dtype="<u2")
+        out = np.empty(count, dtype="<u2")
+        self.fill(out.data.cast("B"))
+        return out
 
     def __repr__(self) -> str:
         return "Keystream(…)"
@@ -78,23 +82,26 @@ class Keystreams:
         self._shares = [int(share) for share in shares]
         self._whole = sum(self._shares)
 
-    def _read(self, count: int) -> bytearray:
-        unit, rest = divmod(count, self._whole)
+    def _fill(self, room: memoryview) -> None:
+        unit, rest = divmod(len(room), self._whole)
         if rest:
-            raise MaskError(f"{count} bytes cannot be shared among {self._whole} links.")
-        room, start = bytearray(count), 0
+            raise MaskError(f"{len(room)} bytes cannot be shared among {self._whole} links.")
+        start = 0
         for stream, share in zip(self._streams, self._shares, strict=True):
-            stream.fill(memoryview(room)[start : start + unit * share])
+            stream.fill(room[start : start + unit * share])
             start += unit * share
-        return room
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return *count* words, agent after agent."""
-        return np.frombuffer(self._read(8 * count), dtype="<u8")
+        out = np.empty(count, dtype="<u8")
+        self._fill(out.data.cast("B"))
+        return out
 
     def shorts(self, count: int) -> NDArray[np.uint16]:
         """Return *count* short words, agent after agent."""
-        return np.frombuffer(self._read(2 * count), dtype="<u2")
+        out = np.empty(count, dtype="<u2")
+        self._fill(out.data.cast("B"))
+        return out
 
     def __repr__(self) -> str:
         return f"Keystreams({len(self._streams)} agents)"

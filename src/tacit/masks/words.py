@@ -35,7 +35,9 @@ class OneWord:
     @staticmethod
     def net(r: Words, peers: Peers, *, more: bool = False) -> Words:
         """Return Σ_j (r_ji − r_ij), eq. (4)."""
-        return peers.total(peers.swap(r, more=more) - r)
+        came = peers.swap(r, more=more)
+        came -= r
+        return peers.total(came)
 
     @staticmethod
     def encode(k: Array) -> Words:
