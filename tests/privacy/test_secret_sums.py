@@ -188,6 +188,8 @@ def test_nothing_but_a_sum_gets_through(verb):
     with pytest.raises(ProtectionError, match="as it is"):
         getattr(peers, verb)(np.ones((4, 3)))
     assert "Secret" in repr(peers)
+    with pytest.raises(ProtectionError, match="do not cancel"):
+        peers.sum(np.ones((4, 3)), add=np.maximum)
 
 
 def test_an_algorithm_that_says_it_sums_and_gossips_is_stopped():

@@ -95,6 +95,8 @@ class SecretSums:
 
     def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
         """Return Σ_i v_i, to n·step/2; raise at all agents alike if anybody's number exceeds the bound."""
+        if add is not np.add:
+            raise ProtectionError("secret sums add up, and nothing else: masks do not cancel in another operation.")
         fixed, ring = self._fixed_point, self._fixed_point.ring
         # who cannot take part adds up zeros and one complaint: the others learn that somebody did, not who
         fits = fixed.fits(v)[..., None]
