@@ -1,8 +1,8 @@
-"""Rewrite the generated parts of docs/reference.md from the code: python docs/generate.py [file].
+"""Rewrite the generated parts of the documentation from the code: python docs/generate.py [file …].
 
-A generated part stands between `<!-- generated: name -->` and `<!-- end -->`. Everything else in the page is
-written by hand and is kept. Run this after changing a public name, a command, an algorithm or an error; a test
-notices if you forget.
+A generated part stands between `<!-- generated: name -->` and `<!-- end -->`, in any page of this folder.
+Everything else in a page is written by hand and is kept. Run this after changing a public name, a command, an
+algorithm, a mechanism or an error; a test notices if you forget.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def first_sentence(thing: Any) -> str:
     if said.startswith("Settings of"):
         said = (inspect.getdoc(sys.modules[thing.__module__]) or said).partition("\n")[0]
         said = said.partition(": ")[2] or said
-    return re.sub(r"\*(\w+)\*", r"`\1`", said[:1].upper() + said[1:].rstrip("."))
+    if re.match(r"[a-z]{2,} ", said):  # a word, and not the letter of a formula
+        said = said[:1].upper() + said[1:]
+    return re.sub(r"\*(\w+)\*", r"`\1`", said.rstrip("."))
 
 
 def call(name: str, thing: Any) -> str:
@@ -50,7 +52,8 @@ def call(name: str, thing: Any) -> str:
 def parameters(thing: Callable[..., Any]) -> str:
     """Return a signature without types."""
     given = inspect.signature(thing).parameters.values()
-    return str(inspect.Signature([parameter.replace(annotation=inspect.Parameter.empty) for parameter in given]))
+    bare = inspect.Signature([parameter.replace(annotation=inspect.Parameter.empty) for parameter in given])
+    return str(bare).replace("<factory>", "…")
 
 
 def names() -> list[str]:
@@ -105,12 +108,57 @@ def algorithms() -> list[str]:
     """Return the algorithms by the names that files and commands use."""
     rows = []
     for name, kind in ALGORITHMS.items():
-        settings = ", ".join(f"`{field.name}`" for field in dataclasses.fields(kind))
+        settings = ", ".join(f"`{field.name}`" for field in dataclasses.fields(kind)) or "–"
         yes = ("no", "yes")
-        rows.append(
-            (f"`{name}`", f"`{kind.__name__}`", settings, kind.weights, yes[kind.exact], yes[kind.handles_rough])
-        )
-    return table(("name", "class", "settings", "weights", "exact", "rough terms"), rows)
+        told = (", ".join(kind.sums), "–") if kind.sums else ("–", kind.weights)
+        manner = (yes[kind.exact], yes[kind.handles_rough], yes[kind.handles_nonconvex])
+        rows.append((f"`{name}`", f"`{kind.__name__}`", settings, *told, *manner))
+    return table(("name", "class", "settings", "adds up", "weights", "exact", "rough", "non-convex"), rows)
+
+
+MECHANISMS = {
+    "no masks": None,
+    "`AffineMasks`": tacit.AffineMasks(1.0),
+    "`QuadraticMasks`": tacit.QuadraticMasks(1.0),
+    "`BasisMasks`": tacit.BasisMasks(1.0, functions=tacit.Monomials(dim=1, degree=4)),
+    "`SumMasks`": tacit.SumMasks(),
+}
+IN_SHORT = {
+    "it gossips": "it gossips",
+    "these masks make single costs bend downwards": "needs convex costs",
+    "leave curvature in the open": "Hessians in the open",
+    "their differences are in the open": "differences in the open",
+}
+"""What a refusal says, and how a cell of the table says it."""
+
+
+def combinations() -> list[str]:
+    """Return what is allowed and what is refused, and why, for costs that are not known to be covered."""
+    notes: list[str] = []
+
+    def cell(mechanism: Any, kind: Any) -> str:
+        why = mechanism.refuses(kind, None) if mechanism else None
+        if why is None:
+            return "allowed"
+        few = next((few for part, few in IN_SHORT.items() if part in why), None)
+        if few is None:
+            raise SystemExit(f"IN_SHORT in {__file__} has no few words for: {why}")
+        sentence = why.replace(joined(kind.sums), "…") if kind.sums else why
+        if sentence not in notes:
+            notes.append(sentence)
+        return f"refused: {few} [{notes.index(sentence) + 1}]"
+
+    rows = []
+    for name, kind in ALGORITHMS.items():
+        adds_up = ", ".join(kind.sums) or "–"
+        rows.append((f"`{name}`", adds_up, *(cell(mechanism, kind) for mechanism in MECHANISMS.values())))
+    listed = [f"{number}. {note[:1].upper()}{note[1:]}" for number, note in enumerate(notes, start=1)]
+    return [*table(("algorithm", "adds up", *MECHANISMS), rows), "", *listed]
+
+
+def joined(parts: tuple[str, ...]) -> str:
+    """Return a list in words, as refusals spell it."""
+    return " and ".join([", ".join(parts[:-1])] * bool(parts[:-1]) + [parts[-1]])
 
 
 def exceptions() -> list[str]:
@@ -127,6 +175,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "commands": commands,
     "names": names,
     "algorithms": algorithms,
+    "combinations": combinations,
     "errors": exceptions,
 }
 
@@ -140,7 +189,15 @@ def rewritten(page: str) -> str:
     return re.sub(r"(<!-- generated: (\w+) -->)\n.*?<!-- end -->", part, page, flags=re.DOTALL)
 
 
+def main(files: list[Path]) -> None:
+    """Rewrite these pages; all pages with a generated part, if none is named."""
+    folder = Path(__file__).parent
+    for file in files or sorted(folder.glob("*.md")):
+        page = file.read_text(encoding="utf-8")
+        if files or "<!-- generated: " in page:
+            file.write_text(rewritten(page), encoding="utf-8")
+            print(f"Wrote {file.name}.")
+
+
 if __name__ == "__main__":
-    file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("reference.md")
-    file.write_text(rewritten(file.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"Wrote {file.name}.")
+    main([Path(name) for name in sys.argv[1:]])

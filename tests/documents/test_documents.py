@@ -26,6 +26,7 @@ import msgspec
 import pytest
 
 import tacit
+from tacit.algorithms import ALGORITHMS
 from tacit.costs import Family
 from tacit.solving.cost_files import FAMILIES, CostsSection
 from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection, StopSection
@@ -185,17 +186,32 @@ def test_the_readme_starts_with_two_commands():
         assert re.search(rf"^{command.removeprefix('make ')}:", makefile, flags=re.MULTILINE)
 
 
-def test_the_readme_says_what_each_family_hides():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_explanation_says_what_each_family_hides():
+    page = (ROOT / "docs" / "explanation.md").read_text(encoding="utf-8")
     families = [getattr(tacit, name) for name in tacit.__all__]
     families = [kind for kind in families if isinstance(kind, type) and issubclass(kind, Family)]
     assert len(families) >= 7
     hides = {kind.__name__: kind.hides for kind in families if hasattr(kind, "hides")}
     hides["AbsoluteValue"] = tacit.AbsoluteValue([0.0]).hides
     for name, sentence in hides.items():
-        assert f"`{name}`" in readme
+        assert f"`{name}`" in page
         for part in sentence.split("; "):
-            assert part in readme, f"README.md does not say what {name} hides: {part}"
+            assert part in page, f"docs/explanation.md does not say what {name} hides: {part}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/protection.md"])
+def test_every_mechanism_is_shown(name):
+    page = (ROOT / name).read_text(encoding="utf-8")
+    mechanisms = [public for public in tacit.__all__ if public.endswith("Masks")]
+    assert len(mechanisms) >= 4
+    for public in mechanisms:
+        assert f"`{public}" in page, f"{name} does not mention {public}"
+
+
+def test_the_readme_lists_every_algorithm():
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, kind in ALGORITHMS.items():
+        assert f"| `{name}` | `{kind.__name__}` |" in page, f"README.md does not list {name}"
 
 
 def test_the_paper_page_names_only_tests_that_exist():
@@ -221,10 +237,12 @@ def resolves(dotted):
     return True
 
 
-def test_the_reference_is_what_the_code_says(tmp_path):
-    """Public names, commands, algorithms and errors are generated: `python docs/generate.py` repairs them."""
-    page = ROOT / "docs" / "reference.md"
-    again = tmp_path / "reference.md"
+@pytest.mark.parametrize("name", ["reference.md", "protection.md"])
+def test_generated_parts_are_what_the_code_says(name, tmp_path):
+    """Names, commands, algorithms, combinations and errors are generated: `python docs/generate.py` repairs them."""
+    page = ROOT / "docs" / name
+    again = tmp_path / name
+    assert "<!-- generated: " in page.read_text(encoding="utf-8")
     again.write_bytes(page.read_bytes())
     done = subprocess.run(
         [sys.executable, "-W", "error", ROOT / "docs" / "generate.py", again],
@@ -270,7 +288,7 @@ def test_the_pictures_are_what_the_script_draws(tmp_path):
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in pictures.glob("*.svg"))
     assert (tmp_path / "phases.svg").read_text() == (pictures / "phases.svg").read_text()
-    for name in ("convergence.svg", "guess.svg"):
+    for name in ("convergence.svg", "guess.svg", "sums.svg"):
         drawn, kept = (list(ElementTree.parse(folder / name).iter()) for folder in (tmp_path, pictures))  # noqa: S314
         words = [["".join(n.itertext()) for n in nodes if n.tag.endswith("text")] for nodes in (drawn, kept)]
         assert words[0] == words[1]
