@@ -88,6 +88,10 @@ class Peers(Protocol):
     def links(self) -> int:
         """Return how many directed links start here: rows of what `swap` takes."""
 
+    @property
+    def resolution(self) -> float:
+        """Return to how much a sum is exact, beyond the rounding of floats; 0 where nothing else rounds."""
+
     def mix(self, x: Array) -> Array:
         """Return Σ_j w_ij x_j over the agent itself and its neighbours."""
 

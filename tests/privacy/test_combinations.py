@@ -95,6 +95,25 @@ def test_what_protects_enough_is_taken():
     assert tacit.solve(ridge(), protect="whole").record.phase1.mechanism == "SumMasks"
 
 
+def test_what_hides_no_affine_part_does_not_pass_for_it():
+    constants = BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=0))
+    with pytest.raises(ProtectionError, match="affine parts were asked for"):
+        tacit.solve(ridge(), privacy=constants, protect="affine")
+    linear = BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=1))
+    step = tacit.algorithms.GradientTracking(step_size=0.02)
+    assert tacit.solve(ridge(), privacy=linear, protect="affine", algorithm=step).converged
+
+
+def test_remedies_are_not_themselves_refused():
+    rough = tacit.Problem(GRAPH, [cost + tacit.L1(0.1) for cost in ridge().costs])
+    with pytest.raises(ProtectionError, match=r"use SumMasks\(\)\.$"):
+        tacit.solve(rough, privacy=QuadraticMasks(10.0), protect="whole")
+    with pytest.raises(tacit.TacitError, match="allow a tree"):
+        tacit.solve(rough, privacy=QuadraticMasks(10.0), tree=False)
+    with pytest.raises(tacit.TacitError, match=r"GradientTracking\(step_size=…\)"):
+        tacit.solve(logistic(), privacy=BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=2)))
+
+
 def test_protection_that_cannot_be_had_is_said():
     with pytest.raises(ProtectionError, match="needs masks with a sigma"):
         tacit.solve(ridge(), protect="whole", tree=False)

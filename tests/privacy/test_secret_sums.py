@@ -173,6 +173,19 @@ def test_a_number_beyond_the_bound_is_complained_of_without_a_name_or_a_value(ba
     np.testing.assert_allclose(peers.sum(np.ones((4, 3))), 4.0)  # and the next sum works
 
 
+@pytest.mark.parametrize("words", [1, 2])
+def test_a_sum_with_a_complaint_is_noise_to_everybody(words):
+    """With zeros it would be the sum of the others, and a second attempt would tell what was missing."""
+    peers, spy, fixed = secret_sums(nx.cycle_graph(6), words=words, bound=10.0)
+    v = np.tile(np.array([0.0, 1.0, 2.0, 50.0, 4.0, 5.0])[:, None], (1, 200))
+    with pytest.raises(RangeError):
+        peers.sum(v)
+    seen = fixed.decode(spy.peers.sum(spy.words[-1], add=fixed.ring.add))
+    assert seen[-1] == fixed.step  # one complaint
+    assert not np.isclose(seen[:-1], 12.0, atol=1e-3).any()
+    assert np.abs(seen[:-1]).max() > 10 * np.abs(seen[:-1]).min()  # all over the range
+
+
 def test_two_words_carry_what_one_does_not():
     v = np.array([[1e15, 1e-7], [-1e15, 1e-7], [1.0, 1e-7]])
     wide, _, fine = secret_sums(nx.complete_graph(3), words=2, bound=1e16)

@@ -196,6 +196,15 @@ def test_huber_by_newton_equals_gossip():
     )
 
 
+def test_a_sum_without_a_minimum_is_not_called_converged():
+    """Separable logistic regression: gradients vanish below the resolution of the sums, far from any optimum."""
+    costs = [tacit.Logistic(9.0 * np.eye(3)[:2], [0, 1])] * 6
+    answer = tacit.solve(tacit.Problem(nx.complete_graph(6), costs), privacy=SumMasks())
+    assert answer.record.phase2.algorithm == "Newton"
+    assert not answer.converged
+    assert "no minimum" in answer.sentence
+
+
 def test_flat_directions_get_the_shortest_step():
     """A sum that does not depend on one unknown has many minima; direct takes the one nearest to the start."""
     costs = [tacit.LeastSquares([[1.0, 1.0]], [float(k)]) for k in range(4)]
@@ -310,7 +319,7 @@ def test_certificates_of_secret_sums_know_only_cuts():
     assert answer.certificate(any=3).is_private
     around = answer.certificate(GRAPH.neighbors(5))
     assert around.exposed_agents == (5,)
-    assert "share of every sum of 5" in around.statement()
+    assert "contribution of 5" in around.statement()
     assert not answer.certificate(any=4).is_private
     whole = tacit.solve(problem_of_quadratics(), privacy=QuadraticMasks(100.0)).certificate({0})
     assert whole.epsilon > 0

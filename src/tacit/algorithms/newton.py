@@ -24,6 +24,7 @@ from tacit.typing import Array, Cost, Peers
 
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
+_LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
 
 
 class State(NamedTuple):
@@ -35,6 +36,7 @@ class State(NamedTuple):
     t: Array  # and how much of it
     value: Array  # the sum of all costs at x
     promise: Array  # what the whole of p should change it by
+    H: Array  # the Hessian at the first point
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,10 @@ class Newton:
         infinite = np.array(np.inf)
         limits = Penalty.of(np.zeros(2 * cost.dim), cost.limits)
         x = np.clip(x, limits.lower, limits.upper)
-        return State(x=x, error=infinite, p=np.zeros_like(x), t=np.array(1.0), value=infinite, promise=infinite)
+        return State(
+            x=x, error=infinite, p=np.zeros_like(x), t=np.array(1.0), value=infinite, promise=infinite,
+            H=np.zeros((cost.dim, cost.dim)),
+        )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
@@ -69,8 +74,10 @@ class Newton:
         penalty = Penalty.of(total[-2 * m :], cost.limits)
         p = minimise(trial, g, H, penalty) - trial
         promise = g @ p + penalty.value(trial + p) - penalty.value(trial)
-        error = np.asarray(np.abs(p).max())
-        return State(trial, error=error, p=p, t=np.array(1.0), value=value, promise=np.asarray(promise))
+        first = H if np.isinf(state.value) else state.H
+        hidden = _hidden_step(first, H, np.diag(penalty.l2), peers.resolution)
+        error = np.asarray(np.abs(p).max() if hidden <= _LEGIBLE * np.abs(trial).max() else np.inf)
+        return State(trial, error, p=p, t=np.array(1.0), value=value, promise=np.asarray(promise), H=first)
 
 
 def _told(x: Array, cost: Cost) -> Array:
@@ -94,6 +101,19 @@ def tried(told: Array, peers: Peers, *, first: bool) -> Array | None:
     if first:
         raise AlgorithmError("the costs have no finite sum at the starting point; start elsewhere, x0=….")
     return None
+
+
+def _hidden_step(first: Array, H: Array, ridge: Array, resolution: float) -> float:
+    """Return how long a step may hide below the resolution of sums, along curvature that was there at first.
+
+    Costs that flatten out, because they have no minimum, end with gradients of zero in fixed point. What was flat
+    from the start does not count.
+    """
+    if not resolution:
+        return 0.0
+    values, vectors = np.linalg.eigh(H + ridge)
+    curved = np.einsum("ik,ij,jk->k", vectors, first + ridge, vectors) > 1e3 * len(H) * resolution
+    return float((resolution / np.maximum(values[curved], resolution)).max(initial=0.0))
 
 
 def _is_good(value: Array, state: State) -> bool:

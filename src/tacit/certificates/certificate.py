@@ -131,7 +131,7 @@ class Certificate:
             "guards": self.guards,
             "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
             "perfect": self.is_perfect,
-            "sigma": list(self.sigmas) if len(self.sigmas) > 1 else _finite(self.sigma),
+            "sigma": [_finite(s) for s in self.sigmas] if len(self.sigmas) > 1 else _finite(self.sigma),
             "mu": _finite(self.mu),
             "epsilon": _finite(self.epsilon),
             "distance": distance,
@@ -250,7 +250,7 @@ def _against_one(
 
 
 def _secret(sigmas: tuple[float, ...]) -> str:
-    return "share of every sum" if min(sigmas) == math.inf else "affine part"
+    return "contribution" if min(sigmas) == math.inf else "affine part"
 
 
 def _deviation(sigmas: tuple[float, ...], strength: Array) -> Array:

@@ -37,9 +37,9 @@ def statement(certificate: Certificate, distance: float) -> str:
     """Return the guarantee, its assumptions and its limits, in three sentences."""
     assumptions = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
     not_covered = NOT_COVERED_BY_SUMS if certificate.is_perfect else NOT_COVERED
-    if certificate.secret not in ("affine part", "share of every sum"):
+    if certificate.secret not in ("affine part", "contribution"):
         not_covered = (
-            f"the sum of the honest agents' {_many(certificate.secret)}, which the answer tells",
+            f"the sum of the honest agents' {certificate.secret}s, which the answer tells",
             *not_covered[2:],
         )
     return " ".join(
@@ -82,25 +82,20 @@ def _and_sums(certificate: Certificate, lead: str = ", and") -> str:
     if not groups:
         return ""
     return (
-        f"{lead} learns the sum of the {_many(certificate.secret)} of each piece: "
+        f"{lead} learns the sum of the {certificate.secret}s of each piece: "
         f"{'; '.join(listed(group) for group in groups)}"
     )
 
 
-def _many(secret: str) -> str:
-    """Return the plural."""
-    first, _, rest = secret.partition(" ")
-    return f"{first}s {rest}" if rest.startswith("of ") else f"{secret}s"
-
-
 def _observer(certificate: Certificate) -> str:
+    nobody = f"no agent and sees all {'masked words' if certificate.is_perfect else 'effective costs'}"
     if certificate.guards is not None and not certificate.exposed_sums:
         if certificate.guards == 0:
-            return "no agent and sees all effective costs"
+            return nobody
         return f"any {'one agent' if certificate.guards == 1 else f'{certificate.guards} agents'}"
     coalition: tuple[Any, ...] = certificate.coalition or ()
     if not coalition:
-        return "no agent and sees all effective costs"
+        return nobody
     return f"{'agent' if len(coalition) == 1 else 'agents'} {listed(coalition)}"
 
 

@@ -64,6 +64,11 @@ class Basis(ABC):
     def says(self, cost: AnyCost) -> str:
         """Return what masks over this basis hide of *cost*, in words."""
 
+    @property
+    def has_linear(self) -> bool:
+        """Whether the linear functions are in the span: then affine parts are hidden."""
+        return True
+
     @abstractmethod
     def covers(self, cost: AnyCost) -> bool:
         """Tell whether the coefficients are all there is to *cost*, rough terms aside: then masks hide it whole."""
@@ -189,11 +194,21 @@ class Functions(Basis):
         return Expansion.of(self.functions, theta, rest=cost)
 
     def says(self, cost: AnyCost) -> str:
-        """Return that the components along the basis are hidden."""
+        """Return that the components along the basis are hidden, and whether that is all."""
         count = len(self.functions)
-        return (
-            f"the components of each cost along {count} public function{'s' * (count > 1)}; the rest is not hidden"
-        )
+        written = f"{count} public function{'s' * (count > 1)}"
+        if self.covers(cost):
+            return f"whole costs, written in {written}"
+        return f"the components of each cost along {written}; the rest is not hidden"
+
+    @property
+    def has_linear(self) -> bool:
+        """Not that anybody knows."""
+        return False
+
+    def bends(self, dim: int) -> float:
+        """Return infinity: nothing is known of the functions' curvature."""
+        return np.inf if self.bends_costs else 0.0
 
     def covers(self, cost: AnyCost) -> bool:
         """Of expansions in this basis with nothing else in them."""
@@ -213,6 +228,12 @@ class Monomials(Functions):
         picks = [pick for k in range(degree + 1) for pick in combinations_with_replacement(range(dim), k)]
         self.exponents = tuple(tuple(pick.count(k) for k in range(dim)) for pick in picks)
         super().__init__([_monomial(e) for e in self.exponents])
+        self.bends_costs = degree > 1
+
+    @property
+    def has_linear(self) -> bool:
+        """From degree 1 on."""
+        return self.degree >= 1
 
 
 @cache

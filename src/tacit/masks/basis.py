@@ -96,6 +96,10 @@ class GaussianMasks:
         """Return what the basis says of *cost*."""
         return self.basis.says(cost)
 
+    def hides_affine(self, cost: AnyCost) -> bool:
+        """Whether linear functions are in the basis, or all of *cost* is."""
+        return self.basis.has_linear or self.basis.covers(cost)
+
     def hides_whole(self, cost: AnyCost) -> bool:
         """Whether the basis covers *cost*, and nothing rough is left beside it."""
         return self.basis.covers(cost) and not cost.is_rough

@@ -59,6 +59,9 @@ class Mechanism(Protocol):
     def says(self, cost: AnyCost) -> str:
         """Return what is hidden of *cost*, in words."""
 
+    def hides_affine(self, cost: AnyCost) -> bool:
+        """Tell whether the affine part of *cost* is hidden."""
+
     def hides_whole(self, cost: AnyCost) -> bool:
         """Tell whether nothing of *cost* is left in the open."""
 

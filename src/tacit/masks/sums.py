@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
@@ -58,6 +59,10 @@ class SumMasks:
         """Return that all is hidden."""
         return "whole costs: nothing but sums over all agents is learnt"
 
+    def hides_affine(self, cost: AnyCost) -> bool:
+        """Return True."""
+        return True
+
     def hides_whole(self, cost: AnyCost) -> bool:
         """Return True."""
         return True
@@ -92,17 +97,18 @@ class SecretSums:
     def __init__(self, peers: Peers, source: Source, fixed_point: FixedPoint) -> None:
         self._peers, self._source, self._fixed_point = peers, source, fixed_point
         self.degree, self.links = peers.degree, peers.links
+        self.resolution = fixed_point.error
 
     def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
         """Return Σ_i v_i, to n·step/2; raise at all agents alike if anybody's number exceeds the bound."""
         if add is not np.add:
             raise ProtectionError("secret sums add up, and nothing else: masks do not cancel in another operation.")
         fixed, ring = self._fixed_point, self._fixed_point.ring
-        # who cannot take part adds up zeros and one complaint: the others learn that somebody did, not who
         fits = fixed.fits(v)[..., None]
-        v = v if fits.all() else np.where(fits, v, 0.0)
-        complaint = np.where(fits, 0.0, fixed.step)
-        total = fixed.decode(self._peers.sum(self._masked(v, complaint), add=ring.add))
+        words = self._masked(v if fits.all() else np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step))
+        if not fits.all():
+            self._spoil(words, fits)
+        total = fixed.decode(self._peers.sum(words, add=ring.add))
         if total[-1] != 0.0:
             count = round(float(total[-1]) / fixed.step)
             raise RangeError(
@@ -110,6 +116,16 @@ class SecretSums:
                 "on a larger one, SumMasks(bound=…), with words=2 if steps become too coarse, or use smaller units."
             )
         return total[:-1]
+
+    def _spoil(self, words: Words, fits: NDArray[np.bool_]) -> None:
+        """Put noise in the place of all words but the complaint, where an agent cannot take part.
+
+        The sum is then noise to everybody. With zeros it would be the sum of the others, and the next one, under a
+        larger bound, would tell what was missing.
+        """
+        width = words.shape[-1] - self._fixed_point.ring.words
+        noise = self._peers.total(self._source.words(self._peers.links * width).reshape(self._peers.links, width))
+        words[..., :width] = np.where(fits, words[..., :width], noise)
 
     def _masked(self, v: Array, complaint: Array) -> Words:
         """Return v and the complaint as masked words, piece by piece: a piece stays in the cache."""

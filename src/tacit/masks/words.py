@@ -1,6 +1,6 @@
 """Fixed point: real numbers as integers modulo 2⁶⁴, or 2¹²⁸ in two words.
 
-    k = rint(v / step),   step = 2^⌈log₂ 2n·bound⌉ / 2^bits
+    k = rint(v / step),   step = 2^⌈log₂ 2n·bound⌉ / 2^(bits − 1)
 
 Everybody rounds to multiples of the same step, which follows from the public bound and the number of agents alone:
 n numbers of up to *bound* can be added up without wrapping round. The sum is then exact but for the rounding of
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import MaskError
 from tacit.typing import Array, Peers, Words
@@ -146,7 +147,7 @@ class FixedPoint:
         """The most by which a sum can be off: n·step/2."""
         return self.agents * self.step / 2.0
 
-    def fits(self, v: Array) -> Array:
+    def fits(self, v: Array) -> NDArray[np.bool_]:
         """Tell of every agent whether all its numbers are within the bound."""
         # the extremes of a row with NaN are NaN, and fit nothing
         return np.asarray((v.max(axis=-1) <= self.bound) & (v.min(axis=-1) >= -self.bound))

@@ -28,6 +28,8 @@ class Links(Protocol):
 class Neighbours:
     """`Peers` for one agent that knows its own weights and its own links, and nothing else."""
 
+    resolution = 0.0
+
     def __init__(
         self, links: Links, *, me: int, neighbours: Sequence[int], agents: int, own_weight: float, weights: Array
     ) -> None:

@@ -28,6 +28,8 @@ _DENSE = 64  # up to here a dense product is faster than a sparse one
 class Stacked:
     """`Peers` for a whole network in one process."""
 
+    resolution = 0.0
+
     def __init__(self, network: Network, weights: str = "metropolis") -> None:
         self.network = network
         self._traffic = Traffic()

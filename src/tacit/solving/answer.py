@@ -67,4 +67,5 @@ class Answer:
     def __repr__(self) -> str:
         record = self.record
         stamp = "" if record.private else ", NOT PRIVATE"
-        return f"Answer({record.status} after {record.phase2.rounds} rounds of {record.phase2.algorithm}{stamp})"
+        rounds = f"{record.phase2.rounds} round{'s' * (record.phase2.rounds != 1)}"
+        return f"Answer({record.status} after {rounds} of {record.phase2.algorithm}{stamp})"

@@ -105,10 +105,19 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
     if isinstance(privacy, GaussianMasks) and privacy.basis.bends_costs:
         if tree and privacy.basis.covers(problem.stack):
             return _by_sums(problem)
+        if problem.stack.is_rough:
+            raise AlgorithmError(
+                "no algorithm that gossips takes rough terms under masks on the curvature; allow a tree, or use "
+                "AffineMasks(sigma)."
+            )
         if isinstance(privacy.basis, Quadratics):
             why = "masks on the curvature leave no single cost convex, and its rounds grow only with log σ"
             return MultiConsensus, why if tree else f"no tree is allowed; {why}"
-        return GradientTracking, "masks leave no single cost convex, and this needs only the sum to be"
+        raise AlgorithmError(
+            "masks over functions of unknown curvature leave no step to choose; give one, "
+            "algorithm=tacit.algorithms.GradientTracking(step_size=…), or write the costs in the basis, "
+            "tacit.Expansion(…), and allow a tree."
+        )
     return _by_gossip(problem)
 
 

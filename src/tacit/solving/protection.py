@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tacit.errors import InputError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import GaussianMasks, Mechanism, QuadraticMasks, SumMasks
 from tacit.solving.problem import Problem
 
 Protection = Literal["affine", "whole"]
@@ -43,9 +43,22 @@ def mechanism_for(
                 "QuadraticMasks(sigma), which hide whole quadratic costs."
             )
         return SumMasks()
-    if protect == "whole" and not privacy.hides_whole(problem.stack):
+    enough = {
+        None: True,
+        "affine": privacy.hides_affine(problem.stack),
+        "whole": privacy.hides_whole(problem.stack),
+    }
+    if not enough[protect]:
+        asked = "whole costs" if protect == "whole" else "affine parts"
         raise ProtectionError(
-            f"{type(privacy).__name__} hide {privacy.says(problem.stack)}; whole costs were asked for: use "
-            "SumMasks(), or QuadraticMasks(sigma) where all costs are quadratic."
+            f"{type(privacy).__name__} hide {privacy.says(problem.stack)}; {asked} were asked for: use "
+            f"{_remedy(problem, privacy, protect)}."
         )
     return privacy
+
+
+def _remedy(problem: Problem, privacy: Mechanism, protect: Protection | None) -> str:
+    if protect == "affine":
+        return "AffineMasks(sigma), or SumMasks()"
+    quadratic = QuadraticMasks(1.0).hides_whole(problem.stack) and not isinstance(privacy, QuadraticMasks)
+    return "SumMasks(), or QuadraticMasks(sigma)" if quadratic else "SumMasks()"
