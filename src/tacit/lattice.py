@@ -46,14 +46,15 @@ class Lattice:
         if not math.isfinite(reach):
             raise MaskError(f"sigma = {sigma:g} and bound = {bound:g} are too large to add up.")
         exponent = max(math.ceil(math.log2(sigma)) - _BITS, math.ceil(math.log2(reach)) - _EXACT)
-        if sigma < 2.0 ** (exponent + _FEWEST):
+        lattice = cls(exponent=exponent, sigma=sigma, bound=bound)
+        if not lattice.carries(sigma):
             largest = 0.99 * sigma * 2.0 ** (_EXACT - _FEWEST - 1) / agents
             raise MaskError(
                 f"sigma = {sigma:g} is too small beside coefficients of up to {bound:g} for {agents} agents: "
                 f"float64 has no room for both; use a sigma of at least {1.01 * 2.0 ** (exponent + _FEWEST):.3g}, "
                 f"or a public bound of at most {largest:.3g}."
             )
-        return cls(exponent=exponent, sigma=sigma, bound=bound)
+        return lattice
 
     @staticmethod
     def largest_sigma(resolution: float, *, bound: float | None, agents: int, links: int) -> float:
@@ -64,6 +65,10 @@ class Lattice:
         if bound is None and largest > default_bound(0.0):  # then σ itself is the bound
             largest = room / (agents + _spread(links))
         return max(0.999999 * min(largest, 2.0 ** (exponent + _BITS)), 0.0)
+
+    def carries(self, sigma: float) -> bool:
+        """Tell whether a mask of that deviation has enough points to be Gaussian."""
+        return sigma >= 2.0 ** (self.exponent + _FEWEST)
 
     @property
     def step(self) -> float:

@@ -157,6 +157,8 @@ def test_secret_sums_have_certificates_and_a_place_in_the_ledger(run):
     [
         (("certify", "graph.graphml", "--any", "1"), 2, "give --sigma for Gaussian masks, or --sums"),
         (("certify", "graph.graphml", "--any", "1", "--sigma", "1", "--sums"), 2, "give --sigma"),
+        (("certify", "graph.graphml", "--any", "1", "--sigma", "inf"), 2, "secret sums are --sums"),
+        (("ledger", "add", "r", "graph.graphml", "--sums", "--masks", "q"), 2, "never used again"),
         (("certify", "nowhere.graphml", "--sigma", "1", "--any", "1"), 2, "cannot be read"),
         (("certify", "graph.graphml", "--sigma", "1", "--coalition", "3,99"), 2, "no agent is called 99"),
         (("certify", "graph.graphml", "--sigma", "0", "--any", "1"), 2, "sigma = 0.0 must be positive"),

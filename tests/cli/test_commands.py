@@ -107,6 +107,12 @@ def test_solve_hides_whole_costs_on_demand(run):
     code, _, err = run("solve", "problem.toml", "--sums", "--sigma", "3")
     assert code == 2
     assert "not both" in err
+    sums = Path("problem.toml").read_text().replace('level = "affine"', 'level = "sums"\nprotect = "whole"')
+    Path("sums.toml").write_text(sums.replace("sigma = 1000.0", ""))
+    code, _, err = run("solve", "sums.toml", "--sigma", "3")
+    assert code == 2
+    assert "which have no σ" in err
+    assert run("solve", "sums.toml", "--protect", "affine")[0] == 0
     code, _, err = run("solve", "problem.toml", "--algorithm", "newton")
     assert code == 2
     assert "AffineMasks with 'newton' is refused" in err

@@ -6,6 +6,7 @@ import pytest
 
 import tacit
 from tacit.algorithms import ALGORITHMS
+from tacit.costs import Function, Functions
 from tacit.errors import ProtectionError
 from tacit.masks import AffineMasks, BasisMasks, Keystreams, QuadraticMasks, SumMasks, agent_keys
 from tacit.masks.sums import masked
@@ -96,12 +97,15 @@ def test_what_protects_enough_is_taken():
 
 
 def test_what_hides_no_affine_part_does_not_pass_for_it():
-    constants = BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=0))
+    wave = Function(
+        lambda x: np.sin(x[..., 0]),
+        lambda x: np.cos(x) * [1.0, 0.0, 0.0],
+        lambda x: -np.sin(x)[..., None] * np.diag([1.0, 0.0, 0.0]),
+    )
+    basis = Functions([wave])
+    costs = [tacit.Expansion(basis, [0.1], rest=cost) for cost in ridge().costs]
     with pytest.raises(ProtectionError, match="affine parts were asked for"):
-        tacit.solve(ridge(), privacy=constants, protect="affine")
-    linear = BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=1))
-    step = tacit.algorithms.GradientTracking(step_size=0.02)
-    assert tacit.solve(ridge(), privacy=linear, protect="affine", algorithm=step).converged
+        tacit.solve(tacit.Problem(GRAPH, costs), privacy=BasisMasks(10.0, functions=basis), protect="affine")
 
 
 def test_remedies_are_not_themselves_refused():
@@ -110,8 +114,10 @@ def test_remedies_are_not_themselves_refused():
         tacit.solve(rough, privacy=QuadraticMasks(10.0), protect="whole")
     with pytest.raises(tacit.TacitError, match="allow a tree"):
         tacit.solve(rough, privacy=QuadraticMasks(10.0), tree=False)
+    basis = tacit.Monomials(dim=3, degree=2)
+    part = tacit.Problem(GRAPH, [tacit.Expansion(basis, np.zeros(10), rest=cost) for cost in logistic().costs])
     with pytest.raises(tacit.TacitError, match=r"GradientTracking\(step_size=…\)"):
-        tacit.solve(logistic(), privacy=BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=2)))
+        tacit.solve(part, privacy=BasisMasks(10.0, functions=basis))
 
 
 def test_protection_that_cannot_be_had_is_said():
@@ -173,6 +179,33 @@ def test_auto_chooses_by_family_protection_and_network_and_says_why(costs, priva
     choice = choose(problem, privacy=privacy, tree=tree)
     assert type(choice.algorithm).__name__ == chosen
     assert why in choice.reason
+
+
+def test_settings_tell_nothing_about_single_curvatures():
+    """Two worlds of equal sum, under masks that hide whole costs: what is published must be the same."""
+    for name in ("gradient-tracking", "multi-consensus"):
+        settings = []
+        for curvatures in ((-1.0, 2400.0, 2600.0, 5.0), (-1.0, 4900.0, 100.0, 5.0)):
+            costs = [tacit.Quadratic([[c]], [1.0]) for c in curvatures]
+            problem = tacit.Problem(nx.complete_graph(4), costs)
+            from tacit.solving import choose
+
+            settings.append(choose(problem, name, privacy=QuadraticMasks(1e3)).algorithm)
+        assert settings[0] == settings[1]
+
+
+def test_an_agent_with_one_neighbour_is_named():
+    problem = tacit.Problem(nx.star_graph(4), [tacit.Quadratic.distance([float(k)]) for k in range(5)])
+    for privacy in (AffineMasks(10.0), SumMasks()):
+        with pytest.warns(UserWarning, match="NOT PRIVATE: agent.* 1, 2, 3, 4 with one neighbour"):
+            answer = tacit.solve(problem, privacy=privacy)
+        assert not answer.record.private
+
+
+def test_thin_links_keep_a_mask():
+    """A lattice wide enough for the widest link must still carry the thinnest."""
+    with pytest.raises(tacit.TacitError, match="too thin"):
+        AffineMasks(1.0, bound=7e11, link_scales={(0, 1): 1e-4, (1, 2): 1e-4}).lattice(agents=3, links=3)
 
 
 def test_what_does_not_add_up_is_refused():
@@ -280,17 +313,29 @@ def test_polynomials_are_hidden_whole_by_function_sharing(runtime):
     assert np.abs(effective.theta - problem.stack.theta).min() > 1e-6
 
 
+def shared_logistic(basis):
+    """Return logistic costs with their affine parts written in *basis*, and nothing affine beside it."""
+    costs = [
+        tacit.Expansion(basis, [0.0, *cost.affine], rest=cost.with_affine(np.zeros(3))) for cost in logistic().costs
+    ]
+    return tacit.Problem(GRAPH, costs)
+
+
 def test_a_basis_that_covers_only_a_part_keeps_sums_out():
     basis = tacit.Monomials(dim=3, degree=1)
+    masks, problem = BasisMasks(10.0, functions=basis), shared_logistic(basis)
     with pytest.raises(ProtectionError, match="one mask would serve all|reads a Hessian"):
-        tacit.solve(logistic(), privacy=BasisMasks(10.0, functions=basis), algorithm="newton")
-    slow = tacit.solve(
-        logistic(),
-        privacy=BasisMasks(10.0, functions=basis),
-        algorithm=tacit.algorithms.GradientTracking(step_size=0.05),
-    )
+        tacit.solve(problem, privacy=masks, algorithm="newton")
+    step = tacit.algorithms.GradientTracking(step_size=0.05)
+    slow = tacit.solve(problem, privacy=masks, algorithm=step, protect="affine")
     assert slow.converged, slow.sentence
     np.testing.assert_allclose(slow.x, tacit.solve(logistic()).x, atol=1e-6)
+
+
+def test_costs_without_coefficients_in_the_basis_are_refused():
+    """A mask on a lattice beside a gradient that is not on it would leave the gradient's low bits in the open."""
+    with pytest.raises(tacit.TacitError, match="write it as tacit.Expansion"):
+        tacit.solve(logistic(), privacy=BasisMasks(10.0, functions=tacit.Monomials(dim=3, degree=1)))
 
 
 def test_affine_masks_are_basis_masks_over_linear_functions():

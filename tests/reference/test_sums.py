@@ -205,6 +205,136 @@ def test_a_sum_without_a_minimum_is_not_called_converged():
     assert "no minimum" in answer.sentence
 
 
+def test_newton_finds_its_way_over_flat_ground():
+    """Huber far from the data has no curvature at the start; Newton's step alone would be zero."""
+    rng = np.random.default_rng(0)
+    costs = []
+    for _ in range(5):
+        A = rng.standard_normal((40, 3))
+        costs.append(tacit.Huber(A, A @ [1.0, 2.0, 3.0] + 200 + rng.standard_normal(40), intercept=True))
+    problem = tacit.Problem(nx.cycle_graph(5), costs)
+    for privacy in (SumMasks(), None):
+        answer = tacit.solve(problem, privacy=privacy, algorithm="newton")
+        assert answer.converged, answer.sentence
+        assert np.abs(problem.stack.grad(answer.x).sum(axis=0)).max() < 1e-6
+        assert answer.record.phase2.rounds < 40
+
+
+def test_a_saturated_start_is_left_behind():
+    rng = np.random.default_rng(1)
+    costs = [tacit.Logistic(rng.standard_normal((20, 2)), rng.random(20) < 0.5, l2=1e-3) for _ in range(5)]
+    near = tacit.solve(tacit.Problem(nx.cycle_graph(5), costs), protect="whole")
+    far = tacit.solve(tacit.Problem(nx.cycle_graph(5), costs, x0=[1e4, 1e4]), protect="whole")
+    assert near.converged
+    assert far.converged, far.sentence
+    np.testing.assert_allclose(far.x, near.x, atol=1e-6)
+
+
+def test_settings_given_by_hand_are_refused_the_same_costs():
+    """`Direct()` on costs that are not quadratic would stop after one Newton step and call it exact."""
+    logistic = tacit.Problem(nx.cycle_graph(3), [tacit.Logistic([[1.0]], [k % 2], l2=1.0) for k in range(3)])
+    with pytest.raises(tacit.TacitError, match="quadratic"):
+        tacit.solve(logistic, privacy=SumMasks(), algorithm=tacit.algorithms.Direct())
+    poisson = tacit.Problem(nx.cycle_graph(3), [tacit.Poisson([[1.0]], [k]) for k in range(3)])
+    with pytest.raises(tacit.TacitError, match="Lipschitz"):
+        tacit.solve(poisson, privacy=SumMasks(), algorithm=tacit.algorithms.FISTA())
+
+
+@pytest.mark.parametrize("masks", [SumMasks(), QuadraticMasks(1e3)], ids=["sums", "quadratic"])
+def test_an_answer_that_rounding_spoiled_is_warned_of(masks):
+    """Data so small that the step of the masks is no longer small beside their curvature."""
+    rng = np.random.default_rng(0)
+    costs = []
+    for _ in range(5):
+        A = 1e-5 * rng.standard_normal((20, 2))
+        costs.append(tacit.LeastSquares(A, A @ [5.0, 7.0]))
+    with pytest.warns(UserWarning, match="may be off by"):
+        answer = tacit.solve(tacit.Problem(nx.cycle_graph(5), costs), privacy=masks)
+    assert any("rounded" in caution for caution in answer.record.warnings)
+
+
+def test_direct_does_not_care_where_it_starts():
+    """P·x₀ would be rounded at the size of the masks."""
+    rng = np.random.default_rng(0)
+    costs = [tacit.LeastSquares(rng.standard_normal((8, 3)), rng.standard_normal(8)) for _ in range(AGENTS)]
+    answers = [
+        tacit.solve(tacit.Problem(GRAPH, costs, x0=x0), privacy=QuadraticMasks(1e6, seed=1)).x
+        for x0 in ([0.0] * 3, [1e6] * 3)
+    ]
+    np.testing.assert_array_equal(*answers)
+
+
+@pytest.mark.parametrize("bound", [2.0**20, 1e9])
+def test_collinear_columns_get_a_short_solution_whatever_the_resolution(bound):
+    """Rounding makes zero eigenvalues slightly positive; dividing by them would send x anywhere."""
+    rng = np.random.default_rng(0)
+    costs, logistic = [], []
+    for _ in range(6):
+        A = rng.standard_normal((15, 3))
+        A = np.column_stack([A, A[:, 0] + A[:, 1]])
+        costs.append(tacit.LeastSquares(A, A @ [1.0, 2.0, 0.5, -1.0] + 0.1 * rng.standard_normal(15)))
+        logistic.append(tacit.Logistic(A, rng.random(15) < 0.5))
+    for each in (costs, logistic):
+        problem = tacit.Problem(nx.random_regular_graph(4, 6, seed=1), each)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = tacit.solve(problem, privacy=SumMasks(bound=bound))
+        assert answer.converged, answer.sentence
+        assert np.abs(answer.x).max() < 10
+        assert np.abs(problem.stack.grad(answer.x).sum(axis=0)).max() < 1e-4
+
+
+def test_a_bound_too_small_on_the_way_is_named():
+    """Trial points are shortened at first; where that does not help, the bound is the answer."""
+    rng = np.random.default_rng(0)
+    costs = [tacit.Poisson(np.ones((10, 1)), rng.poisson(20_000.0, 10)) for _ in range(4)]
+    problem = tacit.Problem(nx.complete_graph(4), costs)
+    for name in ("newton", "lbfgs"):
+        with pytest.raises(tacit.TacitError, match="public bound"):
+            tacit.solve(problem, privacy=SumMasks(bound=2.0**18), algorithm=name)
+        answer = tacit.solve(problem, privacy=SumMasks(bound=2.0**40, words=2), algorithm=name)
+        assert answer.converged, answer.sentence
+        assert abs(answer.x[0] - np.log(20_000.0)) < 0.01
+
+
+@pytest.mark.parametrize("name", ["newton", "lbfgs"])
+@pytest.mark.parametrize("bound", [2.0**20, 1e9, 1e12])
+def test_coarse_sums_end_where_they_can_and_say_so(name, bound):
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        costs = [tacit.Logistic(rng.standard_normal((12, 4)), rng.random(12) < 0.5, l2=0.1) for _ in range(6)]
+        problem = tacit.Problem(nx.random_regular_graph(4, 6, seed=1), costs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = tacit.solve(problem, privacy=SumMasks(bound=bound), algorithm=name)
+            best = tacit.solve(problem, algorithm="newton").x
+        assert answer.converged, answer.sentence
+        assert np.abs(answer.x - best).max() <= 1e-7 + 100 * answer.record.phase1.sum_error
+
+
+def test_the_optimum_is_recognised_where_a_run_starts_at_it():
+    costs = [tacit.Quadratic(np.eye(2), [-v, -v]) for v in (1.0, 2.0, 3.0, 2.0)]
+    zero = [tacit.Quadratic([[1.0]], [q]) for q in (0.1, 0.2, -0.3, 0.0)]
+    for name in ("direct", "newton", "lbfgs"):
+        for privacy in (SumMasks(), None):
+            at = tacit.Problem(nx.cycle_graph(4), costs, x0=[2.0, 2.0])
+            assert tacit.solve(at, privacy=privacy, algorithm=name).converged
+            answer = tacit.solve(tacit.Problem(nx.cycle_graph(4), zero), privacy=privacy, algorithm=name)
+            assert answer.converged, (name, privacy, answer.sentence)
+            assert abs(answer.x[0]) < 1e-11
+
+
+def test_l_bfgs_is_patient_with_ill_conditioned_costs():
+    rng = np.random.default_rng(0)
+    curvature = np.geomspace(1e-2, 1e2, 30)
+    costs = [tacit.Quadratic(np.diag(curvature), curvature * rng.standard_normal(30)) for _ in range(5)]
+    problem = tacit.Problem(nx.cycle_graph(5), costs)
+    best = -problem.stack.affine.mean(axis=0) / curvature
+    answer = tacit.solve(problem, privacy=SumMasks(), algorithm="lbfgs")
+    assert answer.converged, answer.sentence
+    assert np.abs(answer.x - best).max() <= 1e-6
+
+
 def test_flat_directions_get_the_shortest_step():
     """A sum that does not depend on one unknown has many minima; direct takes the one nearest to the start."""
     costs = [tacit.LeastSquares([[1.0, 1.0]], [float(k)]) for k in range(4)]
@@ -324,6 +454,45 @@ def test_certificates_of_secret_sums_know_only_cuts():
     whole = tacit.solve(problem_of_quadratics(), privacy=QuadraticMasks(100.0)).certificate({0})
     assert whole.epsilon > 0
     assert "quadratic costs" in whole.statement()
+
+
+def test_certificates_of_sums_stay_numbers():
+    import json
+    import math
+
+    path = nx.path_graph(4)
+    exposed = tacit.certify(path, {2}, sigma=math.inf, known=[0])
+    assert exposed.uncertainty == {1: 0.0, 3: 0.0}
+    json.dumps(exposed.to_dict(), allow_nan=False)
+    nobody = tacit.certify(path, any=0, sigma=math.inf)
+    assert "sees all masked words" in nobody.statement()
+    json.dumps(tacit.certify(path, (), sigma=[math.inf, math.inf]).to_dict(), allow_nan=False)
+    with pytest.raises(tacit.TacitError, match="infinite for all"):
+        tacit.certify(path, (), sigma=[1.0, math.inf])
+    with pytest.raises(tacit.TacitError, match="nothing but sums"):
+        tacit.leakage(path, (), sigma=math.inf)
+
+
+def test_the_ledger_never_takes_masks_of_a_sum_twice(tmp_path):
+    import math
+
+    from tacit.certificates import Release
+
+    graph = nx.random_regular_graph(4, 8, seed=1)
+    with pytest.raises(tacit.TacitError, match="never used again"):
+        Release.of("second", graph, sigma=math.inf, basis="sums", masks="first")
+    for sigma in ([], [1.0, math.inf], -1.0, float("nan")):
+        with pytest.raises(tacit.TacitError, match="sigma must be"):
+            Release.of("strange", graph, sigma=sigma)
+    with tacit.Ledger(tmp_path / "book", owner="0", budget=1e-3, any=2) as book:
+        for run in ("monday", "tuesday"):
+            assert book.add(Release.of(run, graph, sigma=math.inf, basis="sums")).epsilon == 0.0
+    with tacit.Ledger(tmp_path / "book") as book:
+        assert [entry.release.sigmas for entry in book.entries()] == [(), ()]
+        smaller = graph.subgraph(range(7)).copy()
+        review = book.check(Release.of("wednesday", smaller, sigma=math.inf, basis="sums"))
+        assert not review.accepted
+        assert review.exposed[0].agent == "7"
 
 
 def problem_of_quadratics():

@@ -56,10 +56,11 @@ class Direct:
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Add up gradients, Hessians and penalties, and minimise."""
-        x, m = state.x, cost.dim
+        m = cost.dim
+        x = np.zeros(m)  # where a gradient is q to the last bit, whatever P is
         g = cost.grad(x)
         H = np.broadcast_to(pack(cost.hess(x)), (*g.shape[:-1], packed_size(m)))
         total = peers.sum(np.concatenate([g, H, cost.penalty], axis=-1))
         penalty = Penalty.of(total[-2 * m :], cost.limits)
-        least = minimise(x, total[:m], unpack(total[m : -2 * m], m), penalty)
+        least = minimise(x, total[:m], unpack(total[m : -2 * m], m), penalty, blur=m * peers.resolution)
         return State(x=least, error=m * np.finfo(float).eps * np.abs(least).max())

@@ -21,20 +21,29 @@ class Landscape:
     """The constants of a problem, computed when asked for.
 
     *bend* is what masks may add to the curvature of a single cost; the average stays as it is. Masks that bend
-    costs hide their curvature, so the constants of single costs are then bounded through the average's.
+    costs hide their curvature, so settings must not follow from single costs: L is then bounded through the
+    average's, or by *limit*, the public bound, where costs are not convex one by one.
     """
 
     def __init__(
-        self, cost: Family | CostStack, network: Network, weights: str = "metropolis", *, bend: float = 0.0
+        self,
+        cost: Family | CostStack,
+        network: Network,
+        weights: str = "metropolis",
+        *,
+        bend: float = 0.0,
+        limit: float = np.inf,
     ) -> None:
-        self.cost, self.network, self.weights, self.bend = cost, network, weights, bend
+        self.cost, self.network, self.weights = cost, network, weights
+        self.bend, self.limit = bend, limit
 
     @cached_property
     def smoothness(self) -> float:
         """L = max L_i."""
-        if self.bend and float(self.cost.strong_convexity.min()) >= 0:
-            return len(self.network) * self.mean_smoothness + self.bend
-        return float(self.cost.smoothness.max()) + self.bend
+        if not self.bend:
+            return float(self.cost.smoothness.max())
+        convex = float(self.cost.strong_convexity.min()) >= 0
+        return self.bend + (len(self.network) * self.mean_smoothness if convex else self.limit)
 
     @cached_property
     def strong_convexity(self) -> float:

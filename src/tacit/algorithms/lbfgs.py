@@ -29,7 +29,7 @@ class State(NamedTuple):
     """What all agents know."""
 
     x: Array  # the best point so far
-    error: Array  # max |p| of a full quasi-Newton step: about how far the optimum is
+    error: Array  # |g| over the least curvature met lately: about how far the optimum is
     g: Array  # Σ∇h at x
     value: Array  # Σh at x
     p: Array  # the direction to try from x
@@ -38,6 +38,7 @@ class State(NamedTuple):
     high: Array  # a t that is too long
     steps: Array  # the last steps, newest last, (memory, m); zeros where there are none yet
     changes: Array  # and the changes of gradient along them
+    misses: Array  # points tried at which some cost exploded
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +67,50 @@ class LBFGS:
         zero, infinite, none = np.zeros_like(x), np.array(np.inf), np.zeros((self.memory, len(x)))
         return State(
             x=x, error=infinite, g=zero, value=infinite, p=zero, t=np.array(1.0),
-            low=np.array(0.0), high=infinite, steps=none, changes=none,
+            low=np.array(0.0), high=infinite, steps=none, changes=none, misses=np.array(0),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
         trial, first = state.x + state.t * state.p, bool(np.isinf(state.value))
         value = np.broadcast_to(cost.value(trial)[..., None], (*cost.affine.shape[:-1], 1))
-        total = tried(np.concatenate([value, cost.grad(trial)], axis=-1), peers, first=first)
+        total = tried(np.concatenate([value, cost.grad(trial)], axis=-1), peers, state)
         if total is None:
-            return _tighter(state, high=state.t)
+            return _tighter(state._replace(misses=state.misses + 1), high=state.t)
         if first:
-            return self._moved(state, trial, total[0], total[1:])
+            return self._moved(state, trial, total, peers)
         slope, promised = float(total[1:] @ state.p), float(state.g @ state.p)
-        level = abs(total[0] - state.value) <= _DROWNED * (1.0 + abs(state.value))
+        level = abs(total[0] - state.value) <= max(_DROWNED * (1.0 + abs(state.value)), 4.0 * peers.resolution)
         falls = total[0] <= state.value + _ARMIJO * state.t * promised
         if not falls and not (level and slope <= (2 * _ARMIJO - 1) * promised):
             return _tighter(state, high=state.t)
         if slope < _WOLFE * promised:
             return _tighter(state, low=state.t)
-        return self._moved(state, trial, total[0], total[1:])
+        return self._moved(state, trial, total, peers)
 
-    def _moved(self, state: State, x: Array, value: Array, g: Array) -> State:
-        steps, changes = state.steps, state.changes
+    def _moved(self, state: State, x: Array, total: Array, peers: Peers) -> State:
+        value, g, steps, changes = total[0], total[1:], state.steps, state.changes
         s, y = x - state.x, g - state.g
         if s @ y > 1e-10 * (y @ y) * np.finfo(float).eps ** 0.5 and np.isfinite(state.value):
             steps, changes = np.vstack([steps[1:], s]), np.vstack([changes[1:], y])
         p = _direction(g, steps, changes)
         length = 1.0 if steps.any() else min(1.0, 1.0 / max(float(np.linalg.norm(g)), 1e-300))
-        error = np.asarray(np.abs(p).max() if steps.any() else np.inf)
+        error = np.asarray(_distance(g, p, steps, changes, peers.resolution))
         return State(
             x=x, error=error, g=g, value=value, p=p, t=np.array(length),
-            low=np.array(0.0), high=np.array(np.inf), steps=steps, changes=changes,
+            low=np.array(0.0), high=np.array(np.inf), steps=steps, changes=changes, misses=state.misses,
         )  # fmt: skip
+
+
+def _distance(g: Array, p: Array, steps: Array, changes: Array, resolution: float) -> float:
+    """Return about how far the optimum is: the gradient over the least curvature along the steps remembered."""
+    if np.abs(g).max() <= resolution or not g.any():
+        return 0.0  # nothing is left that a sum could show
+    kept = (steps * changes).sum(axis=1) > 0
+    if not kept.any():
+        return np.inf
+    curvature = ((steps * changes).sum(axis=1)[kept] / (steps**2).sum(axis=1)[kept]).min()
+    return max(float(np.abs(p).max()), float(np.linalg.norm(g)) / float(curvature) / np.sqrt(len(g)))
 
 
 def _tighter(state: State, *, low: Array | None = None, high: Array | None = None) -> State:

@@ -12,7 +12,7 @@ Optim. 24(3), 2014). Boyd & Vandenberghe, *Convex Optimization*, 9.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -24,7 +24,20 @@ from tacit.typing import Array, Cost, Peers
 
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
+_MISSES = 30  # points at which a cost explodes before that is an error and no accident
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
+
+
+class Attempt(Protocol):
+    """The part of a state that says what was tried before."""
+
+    @property
+    def value(self) -> Array:
+        """The sum of all costs at x; infinite before anything was tried."""
+
+    @property
+    def misses(self) -> Array:
+        """How many points were tried at which some cost exploded."""
 
 
 class State(NamedTuple):
@@ -37,6 +50,8 @@ class State(NamedTuple):
     value: Array  # the sum of all costs at x
     promise: Array  # what the whole of p should change it by
     H: Array  # the Hessian at the first point
+    ridge: Array  # what was added to the Hessian where it was flat
+    misses: Array  # points tried at which some cost exploded
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +76,49 @@ class Newton:
         x = np.clip(x, limits.lower, limits.upper)
         return State(
             x=x, error=infinite, p=np.zeros_like(x), t=np.array(1.0), value=infinite, promise=infinite,
-            H=np.zeros((cost.dim, cost.dim)),
+            H=np.zeros((cost.dim, cost.dim)), ridge=np.array(0.0), misses=np.array(0),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
         trial, m = state.x + state.t * state.p, cost.dim
-        total = tried(_told(trial, cost), peers, first=bool(np.isinf(state.value)))
-        if total is None or not _is_good(total[0], state):
+        total = tried(_told(trial, cost), peers, state)
+        if total is None:
+            return state._replace(t=state.t / 2, misses=state.misses + 1)
+        if not _is_good(total[0], state, peers.resolution):
             return state._replace(t=state.t / 2)
         value, g, H = total[0], total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
         penalty = Penalty.of(total[-2 * m :], cost.limits)
-        p = minimise(trial, g, H, penalty) - trial
-        promise = g @ p + penalty.value(trial + p) - penalty.value(trial)
         first = H if np.isinf(state.value) else state.H
-        hidden = _hidden_step(first, H, np.diag(penalty.l2), peers.resolution)
-        error = np.asarray(np.abs(p).max() if hidden <= _LEGIBLE * np.abs(trial).max() else np.inf)
-        return State(trial, error, p=p, t=np.array(1.0), value=value, promise=np.asarray(promise), H=first)
+        blur = m * max(peers.resolution, float(np.finfo(float).eps) * float(np.trace(first)))
+        ridge, lost = _missing_curvature(trial, g, H, first, penalty, blur=blur, before=float(state.ridge))
+        p = minimise(trial, g, H + ridge * np.eye(m), penalty, blur=blur) - trial
+        promise = g @ p + penalty.value(trial + p) - penalty.value(trial)
+        error = np.asarray(np.inf if ridge or lost else np.abs(p).max())
+        return State(
+            x=trial, error=error, p=p, t=np.array(1.0), value=value, promise=np.asarray(promise),
+            H=first, ridge=np.array(ridge), misses=state.misses,
+        )  # fmt: skip
+
+
+def _missing_curvature(
+    x: Array, g: Array, H: Array, first: Array, penalty: Penalty, *, blur: float, before: float
+) -> tuple[float, bool]:
+    """Return a curvature to add, where the slope has none under it, and whether curvature was lost on the way here.
+
+    *Add.* Far from the optimum a cost may be straight: Newton's step is then what the ridge makes it, as long as x
+    at first and eight times as long each time. *Lost.* Costs without a minimum flatten out until their gradients
+    vanish in rounding; that is not convergence. What was flat from the start, and is not sloping, is neither.
+    """
+    curvature = H + np.diag(penalty.l2)
+    values, vectors = np.linalg.eigh(curvature)
+    slope = np.abs(vectors.T @ (g + penalty.l2 * x))
+    flat = values <= blur
+    if slope[flat].max(initial=0.0) > 10.0 * blur + 1e-9 * slope.max():
+        return before / 8.0 if before else float(slope.max()) / max(1.0, float(np.abs(x).max())), True
+    was = np.einsum("ik,ij,jk->k", vectors, first + np.diag(penalty.l2), vectors) > 1e3 * blur
+    hidden = np.where(flat, np.inf, blur / np.maximum(values, np.finfo(float).tiny))[was].max(initial=0.0)
+    return 0.0, bool(hidden > _LEGIBLE * max(float(np.abs(x).max()), 1.0))
 
 
 def _told(x: Array, cost: Cost) -> Array:
@@ -88,12 +129,13 @@ def _told(x: Array, cost: Cost) -> Array:
     return np.concatenate([value, g, H, cost.penalty], axis=-1)
 
 
-def tried(told: Array, peers: Peers, *, first: bool) -> Array | None:
+def tried(told: Array, peers: Peers, state: Attempt) -> Array | None:
     """Return the sum over all agents; None where a cost explodes at a point that was only an attempt."""
+    first, last = bool(np.isinf(state.value)), state.misses >= _MISSES
     try:
         total = peers.sum(told)
     except RangeError:
-        if first:
+        if first or last:
             raise
         return None
     if np.isfinite(total).all():
@@ -103,21 +145,8 @@ def tried(told: Array, peers: Peers, *, first: bool) -> Array | None:
     return None
 
 
-def _hidden_step(first: Array, H: Array, ridge: Array, resolution: float) -> float:
-    """Return how long a step may hide below the resolution of sums, along curvature that was there at first.
-
-    Costs that flatten out, because they have no minimum, end with gradients of zero in fixed point. What was flat
-    from the start does not count.
-    """
-    if not resolution:
-        return 0.0
-    values, vectors = np.linalg.eigh(H + ridge)
-    curved = np.einsum("ik,ij,jk->k", vectors, first + ridge, vectors) > 1e3 * len(H) * resolution
-    return float((resolution / np.maximum(values[curved], resolution)).max(initial=0.0))
-
-
-def _is_good(value: Array, state: State) -> bool:
+def _is_good(value: Array, state: State, resolution: float) -> bool:
     if np.isinf(state.value):
         return True
-    drowned = abs(state.promise) <= _DROWNED * (1.0 + abs(state.value))
+    drowned = abs(state.promise) <= max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution)
     return bool(drowned or value <= state.value + _ARMIJO * state.t * state.promise)

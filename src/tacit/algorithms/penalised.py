@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from tacit.costs.rough import soft_threshold
 from tacit.typing import Array
@@ -52,28 +51,28 @@ class Penalty(NamedTuple):
         return float((self.l1 * np.abs(x) + 0.5 * self.l2 * x**2).sum())
 
 
-def minimise(x: Array, g: Array, H: Array, penalty: Penalty) -> Array:
-    """Return the minimiser of the model around x."""
+def minimise(x: Array, g: Array, H: Array, penalty: Penalty, *, blur: float = 0.0) -> Array:
+    """Return the minimiser of the model around x; curvature up to *blur* may be rounding, and counts as none."""
     H = H + np.diag(penalty.l2)
     g = g + penalty.l2 * x
     if not penalty.is_rough:
-        return x - solve(H, g)
+        return x - solve(H, g, blur=blur)
     kinks = penalty._replace(l2=np.zeros_like(penalty.l2))
-    return _accelerated(x, g, H, kinks)
+    return _accelerated(x, g, H, kinks, blur)
 
 
-def solve(H: Array, g: Array) -> Array:
-    """Return H⁻¹g: by Cholesky, or the shortest solution where H is flat or bends down."""
-    try:
-        return np.asarray(cho_solve(cho_factor(H), g))
-    except LinAlgError:
-        values, vectors = np.linalg.eigh(H)
-        steep = np.abs(values) > _FLAT * len(g) * np.abs(values).max(initial=0.0)
-        inverse = np.where(steep, 1.0 / np.where(steep, np.abs(values), 1.0), 0.0)
-        return np.asarray(vectors @ (inverse * (vectors.T @ g)))
+def solve(H: Array, g: Array, *, blur: float = 0.0) -> Array:
+    """Return H⁻¹g: the shortest solution where H is flat, and downhill where it bends down."""
+    values, vectors = np.linalg.eigh(H)
+    steep = np.abs(values) > max(_FLAT * len(g) * np.abs(values).max(initial=0.0), blur)
+    inverse = np.where(steep, 1.0 / np.where(steep, np.abs(values), 1.0), 0.0)
+    p = vectors @ (inverse * (vectors.T @ g))
+    if steep.all() and values[0] > 0:
+        p = p + vectors @ (inverse * (vectors.T @ (g - H @ p)))  # once more, for what rounding left
+    return np.asarray(p)
 
 
-def _accelerated(x: Array, g: Array, H: Array, kinks: Penalty) -> Array:
+def _accelerated(x: Array, g: Array, H: Array, kinks: Penalty, blur: float) -> Array:
     L = float(np.linalg.eigvalsh(H)[-1])
     if not L > 0:
         L = 1.0
@@ -88,13 +87,13 @@ def _accelerated(x: Array, g: Array, H: Array, kinks: Penalty) -> Array:
         ahead = following + (theta - 1.0) / theta_next * (following - u)
         u, theta = following, theta_next
         if k % _POLISH_EVERY == 0:
-            polished = _polished(u, x, g, H, kinks)
+            polished = _polished(u, x, g, H, kinks, blur)
             if polished is not None:
                 return polished
     return u
 
 
-def _polished(u: Array, x: Array, g: Array, H: Array, kinks: Penalty) -> Array | None:
+def _polished(u: Array, x: Array, g: Array, H: Array, kinks: Penalty, blur: float) -> Array | None:
     """Return the exact minimiser if the entries at kinks and limits are guessed right; None if they are not."""
     low, high = u <= kinks.lower, u >= kinks.upper
     held = (u == 0.0) & (kinks.l1 > 0)
@@ -104,17 +103,23 @@ def _polished(u: Array, x: Array, g: Array, H: Array, kinks: Penalty) -> Array |
     if free.any():
         signs = np.sign(u)
         right = slope[free] + kinks.l1[free] * signs[free] + H[np.ix_(free, ~free)] @ exact[~free]
-        exact[free] = -solve(H[np.ix_(free, free)], right)
+        exact[free] = -solve(H[np.ix_(free, free)], right, blur=blur)
         if (np.sign(exact[free]) != signs[free])[kinks.l1[free] > 0].any():
             return None
-    return exact if _is_least(exact, slope + H @ exact, kinks, low, high, held) else None
+    slack = 1e-10 * (np.abs(g).max() + kinks.l1.max(initial=0.0)) + blur * (1.0 + np.abs(exact).max())
+    return exact if _is_least(exact, slope + H @ exact, kinks, low, high, held, slack) else None
 
 
 def _is_least(
-    u: Array, slope: Array, kinks: Penalty, low: NDArray[np.bool_], high: NDArray[np.bool_], held: NDArray[np.bool_]
+    u: Array,
+    slope: Array,
+    kinks: Penalty,
+    low: NDArray[np.bool_],
+    high: NDArray[np.bool_],
+    held: NDArray[np.bool_],
+    slack: float,
 ) -> bool:
-    """Tell whether −slope is in the subdifferential of ψ at u, up to rounding."""
-    slack = 1e-10 * (1.0 + np.abs(slope).max() + kinks.l1.max(initial=0.0))
+    """Tell whether −slope is in the subdifferential of ψ at u, up to *slack*."""
     pull = slope + np.where(held, 0.0, kinks.l1 * np.sign(u))
     inside = (u >= kinks.lower) & (u <= kinks.upper)
     right = np.where(held, np.abs(slope) <= kinks.l1 + slack, np.abs(pull) <= slack)

@@ -184,7 +184,10 @@ def certify(
         certificate = _against_one(network, members, sigmas, scales)
         if not familiar:
             return certificate
-        left = _law(network, members, sigmas, scales).knowing(familiar).deviations()
+        finite = tuple(1.0 if s == math.inf else s for s in sigmas)
+        left = _law(network, members, finite, scales).knowing(familiar).deviations()
+        if certificate.is_perfect:
+            left = {agent: math.inf if deviation > 0 else 0.0 for agent, deviation in left.items()}
         return replace(certificate, uncertainty=left)
     if familiar:
         raise InputError("known agents go with one coalition, not with every coalition of a size.")
@@ -228,8 +231,10 @@ def leakage(
     link_scales: LinkScales | None = None,
 ) -> Leakage:
     """Return the exact law of what *coalition* sees of the honest coefficients."""
-    network = Network(graph)
-    return _law(network, tuple(dict.fromkeys(coalition)), _checked(sigma), _scales(network, link_scales))
+    network, sigmas = Network(graph), _checked(sigma)
+    if math.inf in sigmas:
+        raise VacuousError("secret sums leak nothing but sums: certify says which.")
+    return _law(network, tuple(dict.fromkeys(coalition)), sigmas, _scales(network, link_scales))
 
 
 def _against_one(
@@ -341,6 +346,10 @@ def _checked(sigma: Sigma) -> tuple[float, ...]:
     if not sigmas or not all(1.0 / _EXTREME < s < _EXTREME or s == math.inf for s in sigmas):
         raise MaskError(
             f"sigma = {sigma} must be positive, and neither tiny nor huge: without masks nothing is certified."
+        )
+    if math.inf in sigmas and len(set(sigmas)) > 1:
+        raise MaskError(
+            "sigma is finite for all basis functions, or infinite for all: secret sums hide everything."
         )
     return sigmas
 

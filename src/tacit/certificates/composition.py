@@ -55,12 +55,16 @@ class Release:
         """Return the release of a run over *graph*; *sigma* is infinite for secret sums."""
         named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
         scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
-        sigmas = tuple(map(float, sigma)) if isinstance(sigma, Sequence) else (float(sigma),)
-        if any(math.isnan(s) for s in sigmas) or (math.inf in sigmas and len(set(sigmas)) > 1):
+        sigmas = tuple(np.atleast_1d(np.asarray(sigma, dtype=np.float64)).tolist())
+        if not sigmas or not all(s > 0 for s in sigmas) or (math.inf in sigmas and len(set(sigmas)) > 1):
             raise MaskError(
                 "sigma must be one positive number, one per basis function, or infinity for secret sums."
             )
         sigmas = () if math.inf in sigmas else sigmas
+        if not sigmas and more.get("masks"):
+            raise MaskError(
+                "masks of a secret sum are never used again: two sums under one mask tell their difference."
+            )
         links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
         participants = tuple(sorted(str(a) for a in graph))
         return cls(run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales, **more)

@@ -32,16 +32,16 @@ NOT_COVERED_BY_SUMS = (
     "what the observer already knows about all other agents",
 )
 
+_BESIDE = {"quadratic cost": "penalties and limits", "hidden component": "what lies beside the basis"}
+
 
 def statement(certificate: Certificate, distance: float) -> str:
     """Return the guarantee, its assumptions and its limits, in three sentences."""
     assumptions = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
     not_covered = NOT_COVERED_BY_SUMS if certificate.is_perfect else NOT_COVERED
-    if certificate.secret not in ("affine part", "contribution"):
-        not_covered = (
-            f"the sum of the honest agents' {certificate.secret}s, which the answer tells",
-            *not_covered[2:],
-        )
+    if certificate.secret in _BESIDE:
+        summed = f"the sum of the honest agents' {certificate.secret}s, which the answer tells"
+        not_covered = (_BESIDE[certificate.secret], summed, *not_covered[2:])
     return " ".join(
         [
             headline(certificate, distance),

@@ -54,6 +54,8 @@ def width(sigma: float | None, *, sums: bool) -> float:
     """Return σ; infinity for secret sums. Exactly one of the two must be given."""
     if (sigma is None) != sums:
         raise InputError("give --sigma for Gaussian masks, or --sums for secret sums.")
+    if sigma is not None and not math.isfinite(sigma):
+        raise InputError(f"--sigma {sigma} is no deviation; secret sums are --sums.")
     return math.inf if sigma is None else sigma
 
 

@@ -47,6 +47,10 @@ def solve(
     task = load_problem(problem)
     if sigma is not None and sums:
         raise InputError("--sums has no σ: give --sigma or --sums, not both.")
+    if sigma is not None and isinstance(task.privacy, SumMasks):
+        raise InputError(
+            f"{problem} asks for secret sums, which have no σ; change its level, or leave --sigma out."
+        )
     if sigma is not None:
         masks = task.privacy if isinstance(task.privacy, GaussianMasks) else AffineMasks(sigma)
         task = dataclasses.replace(task, privacy=dataclasses.replace(masks, sigma=sigma))
@@ -54,7 +58,7 @@ def solve(
         task = dataclasses.replace(task, privacy=SumMasks())
     task = dataclasses.replace(
         task,
-        protect=cast(Protection | None, protect) or task.protect,
+        protect="whole" if "whole" in (protect, task.protect) else cast(Protection | None, protect) or task.protect,
         tree=task.tree and not no_tree,
         algorithm=algorithm or task.algorithm,
         runtime=runtime or task.runtime,

@@ -162,7 +162,7 @@ class Function(NamedTuple):
 
 
 class Functions(Basis):
-    """Any public functions. Costs written as an `Expansion` in them are hidden whole; to others a mask is added."""
+    """Any public functions. Masks hide the coefficients of costs that are written as an `Expansion` in them."""
 
     def __init__(self, functions: Sequence[Function]) -> None:
         scales = [function.scale for function in functions]
@@ -175,12 +175,15 @@ class Functions(Basis):
         return np.array([function.scale for function in self.functions])
 
     def read(self, cost: AnyCost) -> Array:
-        """Return the coefficients of an expansion in this basis; zeros for any other cost."""
-        if isinstance(cost, Expansion) and cost.functions == self.functions:
-            return cost.theta
+        """Return the coefficients of an expansion in this basis; refuse any other cost."""
         if isinstance(cost, CostStack):
             return cost.spread(lambda group: self.read(group.cost), (cost.shape[0], len(self.functions)))
-        return np.zeros((*cost.affine.shape[:-1], len(self.functions)))
+        if not (isinstance(cost, Expansion) and cost.functions == self.functions):
+            raise CostError(
+                "masks over these functions hide coefficients, and a cost has none in them; write it as "
+                "tacit.Expansion(basis, theta, rest=…)."
+            )
+        return cost.theta
 
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
         """Return the expansion with these coefficients."""
@@ -189,9 +192,9 @@ class Functions(Basis):
         return self._fold(cost, theta)
 
     def _fold(self, cost: Family, theta: Array) -> Family:
-        if isinstance(cost, Expansion) and cost.functions == self.functions:
-            return cost.with_theta(theta)
-        return Expansion.of(self.functions, theta, rest=cost)
+        if not isinstance(cost, Expansion):
+            raise CostError("only an expansion has coefficients to fold masks into.")
+        return cost.with_theta(theta)
 
     def says(self, cost: AnyCost) -> str:
         """Return that the components along the basis are hidden, and whether that is all."""

@@ -49,13 +49,6 @@ class Expansion(Family):
         self.functions, self.theta, self.rest, self.affine = functions, theta, rest, affine
         self.hides = "nothing: the coefficients of an expansion are hidden by BasisMasks, not by affine ones"
 
-    @classmethod
-    def of(cls, functions: tuple[Function, ...], theta: Array, *, rest: Family) -> Self:
-        """Return *rest* with an expansion added to it, for one agent or for many at once."""
-        expansion = object.__new__(cls)
-        expansion._join(functions, theta, rest, rest.affine)
-        return expansion
-
     def with_theta(self, theta: Array) -> Self:
         """Return the same cost with other coefficients."""
         expansion = object.__new__(type(self))

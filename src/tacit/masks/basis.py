@@ -26,7 +26,7 @@ from tacit.costs import Basis, Linear, Quadratics
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound
 from tacit.masks.gaussian import draw
-from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
+from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
 from tacit.masks.randomness import Source
 from tacit.network import Network
 from tacit.typing import Array, Peers
@@ -72,7 +72,8 @@ class GaussianMasks:
         widest = self.sigma * max(scales) * most
         bound = default_bound(self.sigma) if self.bound is None else self.bound
         lattice = Lattice.fit(widest, bound=bound, agents=agents, links=links)
-        if max(scales) * most > _SPREAD * min(scales) * least:
+        thinnest = self.sigma * min(scales) * least
+        if widest > _SPREAD * thinnest or not lattice.carries(thinnest):
             raise MaskError(
                 f"a scale of {min(scales) * least:g} beside one of {max(scales) * most:g} is too thin a mask."
             )
@@ -149,7 +150,8 @@ class GaussianMasks:
         theta = lattice.round(self.basis.read(cost))
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         r = draw(source, scales.shape, lattice, None if (scales == 1.0).all() else scales)
-        return Hidden(self.basis.fold(cost, theta + mask(r, peers)), peers)
+        effective = self.basis.fold(cost, theta + mask(r, peers))
+        return Hidden(effective, Rounded(peers, len(network) * lattice.step / 2.0))
 
 
 @dataclass(frozen=True, slots=True)

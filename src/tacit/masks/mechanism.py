@@ -25,6 +25,15 @@ class Hidden(NamedTuple):
     peers: Peers
 
 
+class Rounded:
+    """`Peers` whose sums are of numbers that were rounded before they were masked."""
+
+    def __init__(self, peers: Peers, resolution: float) -> None:
+        self.degree, self.links, self.resolution = peers.degree, peers.links, resolution
+        self.mix, self.gather, self.swap = peers.mix, peers.gather, peers.swap
+        self.total, self.sum = peers.total, peers.sum
+
+
 class Terms(NamedTuple):
     """What a run's masks are, in numbers that are open to all."""
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -129,8 +130,11 @@ class FixedPoint:
     @classmethod
     def fit(cls, *, bound: float, agents: int, words: int) -> FixedPoint:
         """Return the finest steps in which the sum over all agents cannot wrap round."""
-        if not (math.isfinite(bound) and 0 < bound < _HUGE):
-            raise MaskError(f"bound = {bound} must be a positive number: nothing that is added up may exceed it.")
+        if not (isinstance(bound, Real) and 1.0 / _HUGE < bound < _HUGE):
+            raise MaskError(
+                f"bound = {bound} must be a positive number, neither tiny nor huge: nothing that is added up may "
+                "exceed it."
+            )
         if words not in (1, 2):
             raise MaskError(f"words = {words}: secret sums use one word of 64 bits, or two.")
         # one step more than the bound for the rounding of each
@@ -144,11 +148,13 @@ class FixedPoint:
 
     @property
     def error(self) -> float:
-        """The most by which a sum can be off: n·step/2."""
+        """The most by which a sum can be off, before it is rounded to a float64: n·step/2."""
         return self.agents * self.step / 2.0
 
     def fits(self, v: Array) -> NDArray[np.bool_]:
         """Tell of every agent whether all its numbers are within the bound."""
+        if not v.shape[-1]:
+            return np.ones(v.shape[:-1], dtype=bool)
         # the extremes of a row with NaN are NaN, and fit nothing
         return np.asarray((v.max(axis=-1) <= self.bound) & (v.min(axis=-1) >= -self.bound))
 

@@ -37,6 +37,7 @@ _WINDOW = 50  # rounds over which a rate of convergence is read, at least
 _PATIENCE = 10  # windows without improvement before a run counts as stalled, and at least half of all rounds
 _SETTLED = 10  # sums without improvement, once rounding can be the reason
 _ATTEMPTS = 60  # sums without improvement before a run by sums counts as stalled: a step has been halved away
+_TINY = 1e-13  # a distance, absolute, that is rounding where x itself is about zero
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
 
@@ -176,7 +177,7 @@ class Watch:
         if motion.error is None:
             verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, before, x))
         else:
-            verdict = self._judge_told(check, self.floor / scale)
+            verdict = self._judge_told(check, self.floor / scale, scale)
         if self._on_progress is not None:
             self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
         return verdict
@@ -194,7 +195,8 @@ class Watch:
         disagreement = float(np.abs(motion.x - motion.x.mean(axis=0)).max()) / scale if len(motion.x) > 1 else 0.0
         if motion.error is None:
             return Check(done, change, disagreement, self._to_go(done, change))
-        return Check(done, change, disagreement, motion.error / scale if np.isfinite(motion.error) else None)
+        told = motion.error / scale if np.isfinite(motion.error) else np.inf
+        return Check(done, change, disagreement, told if told < 1e6 else None)
 
     def _to_go(self, done: int, change: float) -> float | None:
         """Return change·ρ/(1 − ρ), with ρ the decay per round over about the last tenth of the run."""
@@ -233,7 +235,7 @@ class Watch:
             return Verdict(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 
-    def _judge_told(self, check: Check, floor: float) -> Verdict | None:
+    def _judge_told(self, check: Check, floor: float, scale: float) -> Verdict | None:
         """Judge by what the algorithm says of its error; all agents are at the same point."""
         if check.error is not None and check.error <= self.rule.tolerance:
             return Verdict(
@@ -244,19 +246,24 @@ class Watch:
         if check.error is not None and check.error < 0.9 * self._best:
             self._best, self._best_round = check.error, check.round
         waited = check.round - self._best_round
-        if self._best <= floor and waited >= _SETTLED:
+        if self._best <= max(floor, _TINY / scale) and waited >= _SETTLED:
             return Verdict(
                 Status.CONVERGED,
                 f"All agents are at the same point, about {self._best:.1e} from the optimum, after {check.round} "
                 f"rounds: sums this coarse end above the tolerance of {self.rule.tolerance:.0e}.",
             )
-        if waited >= _ATTEMPTS:
+        if waited >= max(_ATTEMPTS, check.round / 2):
             return Verdict(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 
     def _out_of_rounds(self, check: Check) -> Verdict | None:
         if check.round < self.rule.max_rounds:
             return None
+        if self._prompt:
+            return Verdict(
+                Status.OUT_OF_ROUNDS,
+                f"{check.round} round{'s were' if check.round > 1 else ' was'} not enough: allow more.",
+            )
         return Verdict(
             Status.OUT_OF_ROUNDS,
             f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "

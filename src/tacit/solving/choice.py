@@ -85,6 +85,8 @@ def choose(
             )
         _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
         _refuse_settings(algorithm)
+        if algorithm.sums and hasattr(algorithm, "tuned"):
+            algorithm.tuned(Landscape(problem.stack, problem.network))  # refuses costs that it cannot take
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":
         kind, reason = _automatic(problem, privacy, tree=tree)
@@ -95,7 +97,8 @@ def choose(
     _refuse_misfit(kind, problem, privacy, tree=tree)
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
-    landscape = Landscape(problem.stack, problem.network, weights, bend=bend)
+    limit = problem.dim * privacy.terms(problem.network, problem.dim).bound if privacy and bend else np.inf
+    landscape = Landscape(problem.stack, problem.network, weights, bend=bend, limit=limit)
     return Choice(kind.tuned(landscape), weights, reason)
 
 

@@ -30,7 +30,7 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     words: int | None = None
     """How many words of 64 bits carry a number of a secret sum."""
     sum_error: float | None = None
-    """The most by which a secret sum can be off: n·step/2."""
+    """The most by which a secret sum can be off, beyond the rounding of a float64: n·step/2."""
 
 
 class Phase2(msgspec.Struct, frozen=True, kw_only=True):

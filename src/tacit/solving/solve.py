@@ -13,6 +13,7 @@ import numpy as np
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Mechanism
+from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
@@ -78,6 +79,10 @@ def solve(
     run = RUNTIMES[runtime](job, on_progress)
     seconds = time.perf_counter() - start
     said = [sentence for _, sentence in cautions]
+    coarse = _coarse(problem, privacy, run)
+    if coarse is not None:
+        warnings.warn(coarse, InexactWarning, stacklevel=2)
+        said.append(coarse)
     return Answer(
         record=_record(problem, privacy, choice, run, runtime=runtime, seconds=seconds, cautions=said),
         network=problem.network,
@@ -93,16 +98,6 @@ def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> li
         found.append((InexactWarning, f"{name} is inexact: it ends near the optimum, not at it{tail}."))
     if privacy is None or terms is None:
         return found
-    off = terms.step / 2.0 / max(_known_curvature(problem), 1e-2)  # how far rounding can move the answer
-    if off > _NOTICED:
-        less = "a smaller sigma" if terms.sigma else "words=2"
-        found.append(
-            (
-                InexactWarning,
-                f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by "
-                f"{off:.1e}; use {less}, or a smaller public bound.",
-            )
-        )
     if privacy.seed is not None:
         found.append(
             (NotPrivateWarning, "NOT PRIVATE: the masks come from a seed, and whoever knows it knows them.")
@@ -112,9 +107,37 @@ def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> li
         found.append(
             (NotPrivateWarning, f"NOT PRIVATE: these masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
         )
-    if len(problem.network) == 2:
+    network = problem.network
+    leaves = [agent for agent, degree in zip(network.agents, network.degrees, strict=True) if degree == 1]
+    if leaves and len(network) > 2:
+        found.append(
+            (
+                NotPrivateWarning,
+                f"NOT PRIVATE: agent(s) {listed(leaves)} with one neighbour, who knows all their masks; add links.",
+            )
+        )
+    if len(network) == 2:
         found.append((NotPrivateWarning, "NOT PRIVATE: of two agents, each learns the other's part from the sum."))
     return found
+
+
+def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None:
+    """Say how far the rounding before masks can have moved the answer, if that is worth saying."""
+    if privacy is None:
+        return None
+    network, m = problem.network, problem.dim
+    terms, size = privacy.terms(network, m), float(np.abs(run.x).max())
+    rounds_curvature = terms.words is not None or privacy.bends(network, m) > 0
+    off = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
+    least = _known_curvature(problem)
+    off /= len(network) * (least if least > 0 else 1e-2)
+    if not off > _NOTICED * max(size, 1e-3):
+        return None
+    finer = "a smaller sigma" if terms.sigma else "words=2"
+    return (
+        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {off:.1e}; use "
+        f"{finer}, or a smaller public bound."
+    )
 
 
 def _known_curvature(problem: Problem) -> float:
