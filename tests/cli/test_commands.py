@@ -89,7 +89,7 @@ def test_solve_hides_whole_costs_on_demand(run):
     code, out, _ = run("solve", "problem.toml", "--sums")
     assert code == 0
     assert "secret sums, exact to" in out
-    assert "Direct (quadratic costs: one sum says all), 1 round of sums in" in out
+    assert "Direct (quadratic costs: one sum says all, over a tree of depth 2), 1 round of sums in" in out
     assert "learns the sums over all other agents, and nothing else" in out
     code, out, _ = run("solve", "problem.toml", "--sums", "--json", "--runtime", "agents")
     record = json.loads(out)

@@ -55,6 +55,90 @@ def test_first_order_sums_get_there_too(name):
     answer = tacit.solve(problem, privacy=SumMasks(), algorithm=name)
     assert answer.converged, answer.sentence
     assert np.abs(answer.x - pooled).max() <= 1e-7
+    assert answer.record.phase2.rounds <= {"lbfgs": 120, "fista": 2500}[name]
+
+
+def test_memory_and_momentum_are_worth_their_names():
+    """Without them, rounds grow with the condition number and not with its root."""
+    rng = np.random.default_rng(0)
+    curvature = np.geomspace(1.0, 1e4, 40)
+    costs = [tacit.Quadratic(np.diag(curvature), curvature * rng.standard_normal(40)) for _ in range(6)]
+    problem = tacit.Problem(nx.cycle_graph(6), costs)
+    rounds = {
+        name: tacit.solve(problem, algorithm=algorithm, privacy=SumMasks()).record.phase2.rounds
+        for name, algorithm in {
+            "fista": "fista",
+            "long": tacit.algorithms.LBFGS(memory=20),
+            "short": tacit.algorithms.LBFGS(memory=1),
+        }.items()
+    }
+    assert rounds["fista"] <= 4000  # plain gradient steps need about 10⁴·ln 10⁹
+    assert rounds["long"] <= 1000
+    assert rounds["long"] < 0.7 * rounds["short"]
+
+
+def test_multi_consensus_is_accelerated():
+    curvature = np.geomspace(1.0, 1e3, 10)
+    rng = np.random.default_rng(0)
+    costs = [tacit.Quadratic(np.diag(curvature), curvature * rng.standard_normal(10)) for _ in range(AGENTS)]
+    answer = tacit.solve(tacit.Problem(GRAPH, costs), algorithm="multi-consensus")
+    assert answer.converged
+    assert answer.record.phase2.rounds <= 25 * np.sqrt(1e3)  # plain descent needs about 10³·ln 10⁹ = 20 000
+
+
+@pytest.mark.parametrize(
+    ("m", "family", "chosen"),
+    [
+        (300, "logistic", "Newton"),
+        (301, "logistic", "LBFGS"),
+        (301, "ridge", "Direct"),
+        (1501, "ridge", "LBFGS"),
+        (1501, "lasso", "FISTA"),
+    ],
+)
+def test_auto_draws_its_lines_where_it_says(m, family, chosen):
+    from tacit.solving import choose
+
+    rng = np.random.default_rng(0)
+    costs = []
+    for _ in range(3):
+        A = rng.standard_normal((2, m))
+        cost = (
+            tacit.Logistic(A, [0, 1], l2=0.1) if family == "logistic" else tacit.LeastSquares(A, [0.0, 1.0], l2=0.1)
+        )
+        costs.append(cost + tacit.L1(0.1) if family == "lasso" else cost)
+    choice = choose(tacit.Problem(nx.complete_graph(3), costs), privacy=SumMasks())
+    assert type(choice.algorithm).__name__ == chosen
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        lambda: tacit.Affine([-5.0, 0.0]) + tacit.L1(1.0),
+        lambda: tacit.Quadratic([[-1.0]], [0.5]) + tacit.L1(1.0),
+        lambda: tacit.Affine([1.0]) + tacit.L1(0.0),
+        lambda: tacit.Affine([1.0]) + tacit.Box(-np.inf, 5.0),
+        lambda: tacit.Quadratic([[-1.0]], [0.05]) + tacit.Box(-1.0, 1.0),
+    ],
+    ids=["sloping beyond its penalty", "bent down", "no penalty", "open box", "bent down in a box"],
+)
+def test_sums_of_rough_costs_without_a_minimum_are_refused(cost):
+    problem = tacit.Problem(nx.complete_graph(4), [cost() for _ in range(4)])
+    with pytest.raises(tacit.TacitError, match="unbounded|not convex"):
+        tacit.solve(problem, privacy=SumMasks())
+
+
+def test_flat_and_steep_unknowns_side_by_side():
+    """x₁² + x₂⁴ − x₂/2: one unknown has no curvature at the start."""
+    basis = tacit.Monomials(dim=2, degree=4)
+    theta = np.zeros(len(basis.functions))
+    theta[basis.exponents.index((2, 0))], theta[basis.exponents.index((0, 4))] = 1.0, 1.0
+    theta[basis.exponents.index((0, 1))], theta[basis.exponents.index((1, 0))] = -0.5, -2.0
+    problem = tacit.Problem(nx.complete_graph(3), [tacit.Expansion(basis, theta)] * 3)
+    for privacy in (SumMasks(), tacit.BasisMasks(10.0, functions=basis), None):
+        answer = tacit.solve(problem, privacy=privacy)
+        assert answer.converged, answer.sentence
+        np.testing.assert_allclose(answer.x, [1.0, 0.5], atol=1e-6)
 
 
 @pytest.mark.parametrize("scaled", [True, False])

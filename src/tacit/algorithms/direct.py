@@ -17,8 +17,9 @@ import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
-from tacit.costs import pack, packed_size, unpack
-from tacit.errors import AlgorithmError
+from tacit.algorithms.trial import hessian
+from tacit.costs import unpack
+from tacit.errors import AlgorithmError, UnboundedError
 from tacit.typing import Array, Cost, Peers
 
 
@@ -58,9 +59,23 @@ class Direct:
         """Add up gradients, Hessians and penalties, and minimise."""
         m = cost.dim
         x = np.zeros(m)  # where a gradient is q to the last bit, whatever P is
-        g = cost.grad(x)
-        H = np.broadcast_to(pack(cost.hess(x)), (*g.shape[:-1], packed_size(m)))
-        total = peers.sum(np.concatenate([g, H, cost.penalty], axis=-1))
-        penalty = Penalty.of(total[-2 * m :], cost.limits)
-        least = minimise(x, total[:m], unpack(total[m : -2 * m], m), penalty, blur=m * peers.resolution)
-        return State(x=least, error=m * np.finfo(float).eps * np.abs(least).max())
+        total = peers.sum(np.concatenate([cost.grad(x), hessian(x, cost), cost.penalty], axis=-1))
+        g, H = total[:m], unpack(total[m : -2 * m], m)
+        penalty, blur = Penalty.of(total[-2 * m :], cost.limits), m * peers.resolution
+        _refuse_unbounded(g, H + np.diag(penalty.l2), penalty, blur)
+        least = minimise(x, g, H, penalty, blur=blur)
+        return State(x=least, error=np.finfo(float).eps * np.abs(least).max())
+
+
+def _refuse_unbounded(g: Array, H: Array, penalty: Penalty, blur: float) -> None:
+    """Refuse a sum that bends down, or that slopes where it is flat and nothing else holds x."""
+    values, vectors = np.linalg.eigh(H)
+    rounding = max(blur, len(g) * 1e-13 * float(np.abs(values).max(initial=0.0)))
+    if values[0] < -rounding:
+        raise UnboundedError("the sum of the costs is not convex: its curvature is negative in some direction.")
+    slope = np.abs(vectors[:, values <= rounding].T @ g).max(initial=0.0)
+    if not penalty.is_rough and slope > 1e-9 * np.abs(g).max() + 10.0 * blur:
+        raise UnboundedError(
+            "the sum of the costs is unbounded below: it is flat in some direction and slopes down along it; add "
+            "data or a small l2 penalty."
+        )

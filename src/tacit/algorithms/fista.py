@@ -1,13 +1,12 @@
 """Accelerated (proximal) gradient steps by sums: FISTA with restarts.
 
     x⁺ = prox_{ψ/L}( y − Σ_i ∇h_i(y) / L )                  one sum a round
-    θ⁺ = (1 + √(1 + 4θ²))/2
-    y⁺ = x⁺ + (θ − 1)/θ⁺ (x⁺ − x),   θ = 1 again where it went uphill
+    y⁺ = x⁺ and momentum
 
 L = ΣL_i and the penalties are added up once, in secret like all the rest: no agent shows its own constants. Only
 gradients are added up, and no values.
 
-Beck & Teboulle, SIAM J. Imaging Sci. 2(1), 2009; restarts after O'Donoghue & Candès, Found. Comput. Math. 15, 2015.
+Beck & Teboulle, SIAM J. Imaging Sci. 2(1), 2009.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
+from tacit.algorithms.momentum import accelerate
 from tacit.algorithms.penalised import Penalty
 from tacit.errors import AlgorithmError
 from tacit.typing import Array, Cost, Peers
@@ -67,8 +67,5 @@ class FISTA:
         penalty = Penalty.of(shared, cost.limits)
         g = peers.sum(cost.grad(state.ahead))
         x = penalty.prox(state.ahead - g / L, 1.0 / L)
-        uphill = (state.ahead - x) @ (x - state.x) > 0
-        theta = np.array(1.0) if uphill else state.theta
-        following = (1.0 + np.sqrt(1.0 + 4.0 * theta**2)) / 2.0
-        ahead = x + (theta - 1.0) / following * (x - state.x)
-        return State(x=x, ahead=ahead, theta=following, L=np.asarray(L), shared=shared)
+        ahead, theta = accelerate(state.x, state.ahead, x, state.theta)
+        return State(x=x, ahead=ahead, theta=theta, L=np.asarray(L), shared=shared)

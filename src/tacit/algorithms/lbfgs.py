@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
-from tacit.algorithms.newton import tried
+from tacit.algorithms.trial import tried, value
 from tacit.errors import AlgorithmError
 from tacit.typing import Array, Cost, Peers
 
@@ -29,7 +29,7 @@ class State(NamedTuple):
     """What all agents know."""
 
     x: Array  # the best point so far
-    error: Array  # |g| over the least curvature met lately: about how far the optimum is
+    error: Array  # |g| over the least curvature that a step has met: about how far the optimum is
     g: Array  # Σ∇h at x
     value: Array  # Σh at x
     p: Array  # the direction to try from x
@@ -38,6 +38,7 @@ class State(NamedTuple):
     high: Array  # a t that is too long
     steps: Array  # the last steps, newest last, (memory, m); zeros where there are none yet
     changes: Array  # and the changes of gradient along them
+    curvature: Array  # the least that a step has met
     misses: Array  # points tried at which some cost exploded
 
 
@@ -67,14 +68,13 @@ class LBFGS:
         zero, infinite, none = np.zeros_like(x), np.array(np.inf), np.zeros((self.memory, len(x)))
         return State(
             x=x, error=infinite, g=zero, value=infinite, p=zero, t=np.array(1.0),
-            low=np.array(0.0), high=infinite, steps=none, changes=none, misses=np.array(0),
+            low=np.array(0.0), high=infinite, steps=none, changes=none, curvature=infinite, misses=np.array(0),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
         trial, first = state.x + state.t * state.p, bool(np.isinf(state.value))
-        value = np.broadcast_to(cost.value(trial)[..., None], (*cost.affine.shape[:-1], 1))
-        total = tried(np.concatenate([value, cost.grad(trial)], axis=-1), peers, state)
+        total = tried(np.concatenate([value(trial, cost), cost.grad(trial)], axis=-1), peers, state)
         if total is None:
             return _tighter(state._replace(misses=state.misses + 1), high=state.t)
         if first:
@@ -89,35 +89,37 @@ class LBFGS:
         return self._moved(state, trial, total, peers)
 
     def _moved(self, state: State, x: Array, total: Array, peers: Peers) -> State:
-        value, g, steps, changes = total[0], total[1:], state.steps, state.changes
+        g, steps, changes, curvature = total[1:], state.steps, state.changes, state.curvature
         s, y = x - state.x, g - state.g
         if s @ y > 1e-10 * (y @ y) * np.finfo(float).eps ** 0.5 and np.isfinite(state.value):
             steps, changes = np.vstack([steps[1:], s]), np.vstack([changes[1:], y])
+            curvature = np.minimum(curvature, s @ y / (s @ s))
         p = _direction(g, steps, changes)
         length = 1.0 if steps.any() else min(1.0, 1.0 / max(float(np.linalg.norm(g)), 1e-300))
-        error = np.asarray(_distance(g, p, steps, changes, peers.resolution))
+        error = np.asarray(_distance(g, p, float(curvature), peers.resolution))
         return State(
-            x=x, error=error, g=g, value=value, p=p, t=np.array(length),
-            low=np.array(0.0), high=np.array(np.inf), steps=steps, changes=changes, misses=state.misses,
+            x=x, error=error, g=g, value=total[0], p=p, t=np.array(length),
+            low=np.array(0.0), high=np.array(np.inf), steps=steps, changes=changes, curvature=curvature,
+            misses=state.misses,
         )  # fmt: skip
 
 
-def _distance(g: Array, p: Array, steps: Array, changes: Array, resolution: float) -> float:
-    """Return about how far the optimum is: the gradient over the least curvature along the steps remembered."""
+def _distance(g: Array, p: Array, curvature: float, resolution: float) -> float:
+    """Return about how far the optimum is: the gradient over the least curvature that a step has met."""
     if np.abs(g).max() <= resolution or not g.any():
         return 0.0  # nothing is left that a sum could show
-    kept = (steps * changes).sum(axis=1) > 0
-    if not kept.any():
-        return np.inf
-    curvature = ((steps * changes).sum(axis=1)[kept] / (steps**2).sum(axis=1)[kept]).min()
-    return max(float(np.abs(p).max()), float(np.linalg.norm(g)) / float(curvature) / np.sqrt(len(g)))
+    return max(float(np.abs(p).max()), float(np.linalg.norm(g)) / curvature) if np.isfinite(curvature) else np.inf
 
 
 def _tighter(state: State, *, low: Array | None = None, high: Array | None = None) -> State:
     """Return the state with a narrower bracket, and the next t to try in it."""
     low = state.low if low is None else low
     high = state.high if high is None else high
-    t = 2.0 * low if np.isinf(high) else (low + high) / 2.0
+    blind = not state.steps.any()  # before anything is known of the scale, look for it in powers of ten
+    if np.isinf(high):
+        t = (10.0 if blind else 2.0) * low
+    else:
+        t = high / 10.0 if blind and not low else (low + high) / 2.0
     return state._replace(t=np.asarray(t), low=np.asarray(low), high=np.asarray(high))
 
 

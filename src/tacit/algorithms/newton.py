@@ -12,32 +12,19 @@ Optim. 24(3), 2014). Boyd & Vandenberghe, *Convex Optimization*, 9.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
-from tacit.costs import pack, packed_size, unpack
-from tacit.errors import AlgorithmError, RangeError
+from tacit.algorithms.trial import hessian, tried, value
+from tacit.costs import unpack
 from tacit.typing import Array, Cost, Peers
 
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
-_MISSES = 30  # points at which a cost explodes before that is an error and no accident
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
-
-
-class Attempt(Protocol):
-    """The part of a state that says what was tried before."""
-
-    @property
-    def value(self) -> Array:
-        """The sum of all costs at x; infinite before anything was tried."""
-
-    @property
-    def misses(self) -> Array:
-        """How many points were tried at which some cost exploded."""
 
 
 class State(NamedTuple):
@@ -82,12 +69,13 @@ class Newton:
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
         trial, m = state.x + state.t * state.p, cost.dim
-        total = tried(_told(trial, cost), peers, state)
+        told = [value(trial, cost), cost.grad(trial), hessian(trial, cost), cost.penalty]
+        total = tried(np.concatenate(told, axis=-1), peers, state)
         if total is None:
             return state._replace(t=state.t / 2, misses=state.misses + 1)
         if not _is_good(total[0], state, peers.resolution):
             return state._replace(t=state.t / 2)
-        value, g, H = total[0], total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
+        g, H = total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
         penalty = Penalty.of(total[-2 * m :], cost.limits)
         first = H if np.isinf(state.value) else state.H
         blur = m * max(peers.resolution, float(np.finfo(float).eps) * float(np.trace(first)))
@@ -96,7 +84,7 @@ class Newton:
         promise = g @ p + penalty.value(trial + p) - penalty.value(trial)
         error = np.asarray(np.inf if ridge or lost else np.abs(p).max())
         return State(
-            x=trial, error=error, p=p, t=np.array(1.0), value=value, promise=np.asarray(promise),
+            x=trial, error=error, p=p, t=np.array(1.0), value=total[0], promise=np.asarray(promise),
             H=first, ridge=np.array(ridge), misses=state.misses,
         )  # fmt: skip
 
@@ -121,32 +109,8 @@ def _missing_curvature(
     return 0.0, bool(hidden > _LEGIBLE * max(float(np.abs(x).max()), 1.0))
 
 
-def _told(x: Array, cost: Cost) -> Array:
-    """Return what an agent adds to the sum."""
-    g = cost.grad(x)
-    H = np.broadcast_to(pack(cost.hess(x)), (*g.shape[:-1], packed_size(cost.dim)))
-    value = np.broadcast_to(cost.value(x)[..., None], (*g.shape[:-1], 1))
-    return np.concatenate([value, g, H, cost.penalty], axis=-1)
-
-
-def tried(told: Array, peers: Peers, state: Attempt) -> Array | None:
-    """Return the sum over all agents; None where a cost explodes at a point that was only an attempt."""
-    first, last = bool(np.isinf(state.value)), state.misses >= _MISSES
-    try:
-        total = peers.sum(told)
-    except RangeError:
-        if first or last:
-            raise
-        return None
-    if np.isfinite(total).all():
-        return total
-    if first:
-        raise AlgorithmError("the costs have no finite sum at the starting point; start elsewhere, x0=….")
-    return None
-
-
-def _is_good(value: Array, state: State, resolution: float) -> bool:
+def _is_good(found: Array, state: State, resolution: float) -> bool:
     if np.isinf(state.value):
         return True
     drowned = abs(state.promise) <= max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution)
-    return bool(drowned or value <= state.value + _ARMIJO * state.t * state.promise)
+    return bool(drowned or found <= state.value + _ARMIJO * state.t * state.promise)

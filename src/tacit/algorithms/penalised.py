@@ -3,8 +3,7 @@
     minimise  gᵀ(u − x) + ½(u − x)ᵀH(u − x) + ψ(u),    ψ(u) = Σ l1|u| + ½ Σ l2 u²  on  lower ≤ u ≤ upper
 
 This is what is left to do once Σ∇h, Σ∇²h and the penalties' sums are known to all: no message. Accelerated proximal
-gradient steps (Beck & Teboulle, SIAM J. Imaging Sci. 2(1), 2009; restarts after O'Donoghue & Candès, Found. Comput.
-Math. 15, 2015) find which entries are zero or at a limit, and a linear solve for the others ends it to rounding.
+gradient steps find which entries are zero or at a limit, and a linear solve for the others ends it to rounding.
 """
 
 from __future__ import annotations
@@ -14,10 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.algorithms.momentum import accelerate
 from tacit.costs.rough import soft_threshold
+from tacit.errors import UnboundedError
 from tacit.typing import Array
 
 _STEPS = 100_000
+_FAR = 1e6  # times the size of everything in sight: nothing comes back from there
 _POLISH_EVERY = 25
 _FLAT = 1e-13  # a curvature below this share of the largest is a zero with rounding
 
@@ -77,20 +79,22 @@ def _accelerated(x: Array, g: Array, H: Array, kinks: Penalty, blur: float) -> A
     if not L > 0:
         L = 1.0
     u = ahead = np.clip(x, kinks.lower, kinks.upper)
-    theta = 1.0
+    theta = np.array(1.0)
     for k in range(1, _STEPS + 1):
         slope = g + H @ (ahead - x)
         following = kinks.prox(ahead - slope / L, 1.0 / L)
-        if (ahead - following) @ (following - u) > 0:  # uphill: forget the momentum
-            theta = 1.0
-        theta_next = (1.0 + np.sqrt(1.0 + 4.0 * theta**2)) / 2.0
-        ahead = following + (theta - 1.0) / theta_next * (following - u)
-        u, theta = following, theta_next
+        ahead, theta = accelerate(u, ahead, following, theta)
+        u = following
         if k % _POLISH_EVERY == 0:
             polished = _polished(u, x, g, H, kinks, blur)
             if polished is not None:
                 return polished
-    return u
+            if np.abs(u).max() > _FAR * (1.0 + np.abs(x).max() + np.abs(g).max() / L):
+                raise UnboundedError("the sum of the costs is unbounded below; add data or a small l2 penalty.")
+    raise UnboundedError(
+        "no minimum of the sum of the costs could be found: it is unbounded below, or all but flat; add data or a "
+        "small l2 penalty."
+    )
 
 
 def _polished(u: Array, x: Array, g: Array, H: Array, kinks: Penalty, blur: float) -> Array | None:

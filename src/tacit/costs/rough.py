@@ -100,7 +100,8 @@ class ElasticNet(Rough):
 
     def __init__(self, l1: ArrayLike, l2: ArrayLike) -> None:
         self.l1, self.l2 = np.asarray(l1, dtype=np.float64), np.asarray(l2, dtype=np.float64)
-        if not ((self.l1 >= 0).all() and (self.l2 >= 0).all()):
+        both = np.concatenate([self.l1.ravel(), self.l2.ravel()])
+        if not (np.isfinite(both).all() and (both >= 0).all()):
             raise CostError("the weights of an elastic net must be zero or positive.")
 
     def value(self, x: Array) -> Array:
@@ -128,6 +129,8 @@ class Box(Rough):
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         self.lower, self.upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        if np.isnan(self.lower).any() or np.isnan(self.upper).any():
+            raise CostError("the limits of a box have missing values.")
         if not (self.lower <= self.upper).all():
             raise CostError("the box is empty: a lower limit exceeds its upper limit.")
 

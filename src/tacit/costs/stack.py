@@ -23,10 +23,14 @@ Rows = slice | NDArray[np.intp]
 class Group:
     """The agents of one family: their positions, and their costs as one object."""
 
-    def __init__(self, agents: NDArray[np.intp], cost: Family) -> None:
+    def __init__(self, rows: Rows, cost: Family) -> None:
+        self.rows, self.cost = rows, cost
+
+    @classmethod
+    def of(cls, agents: NDArray[np.intp], cost: Family) -> Group:
+        """Return the group of these agents; those in a row are a slice, which needs no copy."""
         run = len(agents) > 0 and bool((np.diff(agents) == 1).all())
-        self.rows: Rows = slice(int(agents[0]), int(agents[-1]) + 1) if run else agents
-        self.cost = cost
+        return cls(slice(int(agents[0]), int(agents[-1]) + 1) if run else agents, cost)
 
     def points(self, x: Array) -> Array:
         """Return the group's part of all agents' x; x itself where all agents hold the same."""
@@ -123,11 +127,7 @@ class CostStack:
 
     def regrouped(self, effective: Callable[[Family, Rows], Family]) -> CostStack:
         """Return the stack of the costs that *effective* makes of every group's."""
-        groups = []
-        for group in self.groups:
-            other = Group.__new__(Group)
-            other.rows, other.cost = group.rows, effective(group.cost, group.rows)
-            groups.append(other)
+        groups = [Group(group.rows, effective(group.cost, group.rows)) for group in self.groups]
         return CostStack(groups, self.shape)
 
     def spread(self, part: Callable[[Group], Array], shape: tuple[int, ...]) -> Array:
@@ -151,7 +151,7 @@ def stack(costs: Sequence[Family]) -> Family | CostStack:
     for i, cost in enumerate(costs):
         members.setdefault(cost.stacking_key(), []).append(i)
     groups = [
-        Group(np.array(agents), type(costs[agents[0]]).stacked([costs[i] for i in agents]))
+        Group.of(np.array(agents), type(costs[agents[0]]).stacked([costs[i] for i in agents]))
         for agents in members.values()
     ]
     return groups[0].cost if len(groups) == 1 else CostStack(groups, (len(costs), costs[0].dim))

@@ -36,7 +36,7 @@ _RARER = 20  # later one check in every 1/20 of the rounds so far
 _WINDOW = 50  # rounds over which a rate of convergence is read, at least
 _PATIENCE = 10  # windows without improvement before a run counts as stalled, and at least half of all rounds
 _SETTLED = 10  # sums without improvement, once rounding can be the reason
-_ATTEMPTS = 60  # sums without improvement before a run by sums counts as stalled: a step has been halved away
+_ATTEMPTS = 60  # sums in a row that move nobody before a run counts as stalled: a step has been halved away
 _TINY = 1e-13  # a distance, absolute, that is rounding where x itself is about zero
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
@@ -145,7 +145,7 @@ class Watch:
         self._early_size = self._largest = 0.0
         self._seen: tuple[int, Array] | None = None
         self._best, self._best_round = np.inf, 0
-        self._passes = 0
+        self._passes = self._refused = 0
         self._drifting = False
 
     def next_check(self, done: int) -> int:
@@ -252,7 +252,8 @@ class Watch:
                 f"All agents are at the same point, about {self._best:.1e} from the optimum, after {check.round} "
                 f"rounds: sums this coarse end above the tolerance of {self.rule.tolerance:.0e}.",
             )
-        if waited >= max(_ATTEMPTS, check.round / 2):
+        self._refused = 0 if check.change else self._refused + 1
+        if self._refused >= _ATTEMPTS or waited >= max(_PATIENCE * self._window, check.round / 2):
             return Verdict(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 

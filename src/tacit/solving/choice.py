@@ -21,7 +21,9 @@ Where messages are gossip:
 The last two numbers are exchanges per factor e of accuracy: OPAPC's theorem has every cost's own μ in it,
 while NIDS profits from the curvature μ_g of the average cost.
 
-A choice among sums looks at what is public only: the families, the number of unknowns, the network.
+A choice among sums looks at what is public only: the families and the number of unknowns. The network decides
+between sums and gossip through what the user allows: 2·depth hops a sum are fewer than the rounds of gossip on any
+network.
 """
 
 from __future__ import annotations
@@ -50,10 +52,13 @@ from tacit.costs import CallableCost, Composite, Expansion, Family, Quadratics
 from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.network import WEIGHTS
+from tacit.runtimes.tree import depth_of
 from tacit.solving.problem import Problem
 
 MODERATE = 300
-"""Unknowns up to which Hessians, m(m + 1)/2 numbers each, are worth adding up."""
+"""Unknowns up to which Hessians, m(m + 1)/2 numbers each, are worth adding up again and again."""
+ONCE = 1500
+"""Unknowns up to which they are worth adding up once."""
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -121,6 +126,10 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
             "algorithm=tacit.algorithms.GradientTracking(step_size=…), or write the costs in the basis, "
             "tacit.Expansion(…), and allow a tree."
         )
+    unknown = not np.isfinite(problem.stack.strong_convexity).all()
+    if privacy is None and tree and unknown:
+        kind, why = _by_sums(problem)
+        return kind, f"nothing is known of the costs' curvature; {why}"
     return _by_gossip(problem)
 
 
@@ -128,19 +137,22 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     smooth = [cost.smooth if isinstance(cost, Composite) else cost for cost in problem.costs]
     quadratic = Quadratics().covers(problem.stack)
     rough = " with penalties" if problem.stack.is_rough else ""
-    if quadratic and problem.dim <= MODERATE:
-        return Direct, f"quadratic costs{rough}: one sum says all"
-    if problem.dim <= MODERATE and all(_given(cost).has_hessian for cost in smooth):
-        return Newton, f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians"
-    why = (
-        f"{problem.dim} unknowns are too many for Hessians"
-        if problem.dim > MODERATE
-        else "not all costs have values and Hessians"
-    )
+    depth = depth_of(problem.network)
+    if quadratic and problem.dim <= ONCE:
+        return Direct, f"quadratic costs{rough}: one sum says all, over a tree of depth {depth}"
+    given = [_given(cost) for cost in smooth]
+    if problem.dim <= MODERATE and all(cost.has_hessian for cost in given):
+        return Newton, (
+            f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians, over a tree "
+            f"of depth {depth}"
+        )
+    why = f"{problem.dim} unknowns are too many for Hessians"
+    if problem.dim <= MODERATE:
+        why = f"not all costs have {'Hessians' if all(cost.has_value for cost in given) else 'values'}"
     if problem.stack.is_rough:
         return FISTA, f"{why}, and the costs have rough terms"
-    if not all(_given(cost).has_value for cost in smooth):
-        return FISTA, f"{why}, and not all have values"
+    if not all(cost.has_value for cost in given):
+        return FISTA, f"{why}: gradients must do"
     return LBFGS, why
 
 
@@ -166,6 +178,11 @@ def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
         raise AlgorithmError(
             "single costs are not convex and have rough terms: no algorithm that gossips takes both; smooth the "
             "rough term, share the curvature so that every cost is convex, or add up in secret with SumMasks()."
+        )
+    if not np.isfinite(mu):
+        raise AlgorithmError(
+            "nothing is known of the costs' curvature, so no step can be chosen; give one, "
+            "algorithm=tacit.algorithms.GradientTracking(step_size=…), or allow a tree."
         )
     if mu < 0:
         return GradientTracking, "single costs are not convex, and this needs only their sum to be"
@@ -219,8 +236,8 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
         limits = problem.stack.limits
         if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():
             raise AlgorithmError(
-                "the boxes of the agents differ, and sums cannot find their intersection; give all agents the same "
-                "box, which is then public, or use an algorithm that gossips, such as 'nids'."
+                "the boxes of the agents differ, or some have none, and sums cannot find their intersection; give "
+                "all agents the same box, which is then public, or use an algorithm that gossips, such as 'nids'."
             )
 
 

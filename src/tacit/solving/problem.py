@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.costs import CostStack, Family, stack
+from tacit.costs import CostStack, Curvature, Family, stack
 from tacit.errors import CostError, UnboundedError
 from tacit.network import Network
 
@@ -52,6 +52,21 @@ class Problem:
         """The names of the cost families present."""
         return tuple(dict.fromkeys(type(cost).__name__ for cost in self.costs))
 
+    @cached_property
+    def least_curvature(self) -> float:
+        """A lower bound of the average cost's curvature; minus infinity where nothing is known."""
+        below, _ = self._total_curvature
+        if not np.isfinite(below).all():
+            return -np.inf
+        diagonal = np.diag(below)
+        if np.array_equal(below, np.diag(diagonal)):
+            return float(diagonal.min()) / len(self.network)
+        return float(np.linalg.eigvalsh(below)[0]) / len(self.network)
+
+    @cached_property
+    def _total_curvature(self) -> Curvature:
+        return self.stack.total_curvature()
+
     def value(self, x: ArrayLike) -> float:
         """Return Σ h_i(x), up to a constant. Needs everybody's cost: for simulations, not for agents."""
         x = np.broadcast_to(np.asarray(x, dtype=np.float64), (len(self.costs), self.dim))
@@ -59,7 +74,7 @@ class Problem:
 
     def _refuse_unbounded(self) -> None:
         """Refuse a sum of costs that surely has no minimum, where the curvatures tell."""
-        below, above = self.stack.total_curvature()
+        below, above = self._total_curvature
         if self.stack.is_rough or not np.array_equal(below, above):
             return
         # in units in which every unknown has curvature 1, so that badly scaled columns do not look flat

@@ -38,9 +38,9 @@ def mechanism_for(
         if protect is None:
             return None
         if not tree:
+            masks = "AffineMasks(sigma)" if protect == "affine" else "QuadraticMasks(sigma), for quadratic costs"
             raise ProtectionError(
-                f"protect = {protect!r} without a tree needs masks with a sigma: privacy=AffineMasks(sigma), or "
-                "QuadraticMasks(sigma), which hide whole quadratic costs."
+                f"protect = {protect!r} without a tree needs masks with a sigma: privacy={masks}."
             )
         return SumMasks()
     enough = {

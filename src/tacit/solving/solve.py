@@ -129,7 +129,7 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
     terms, size = privacy.terms(network, m), float(np.abs(run.x).max())
     rounds_curvature = terms.words is not None or privacy.bends(network, m) > 0
     off = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
-    least = _known_curvature(problem)
+    least = problem.least_curvature
     off /= len(network) * (least if least > 0 else 1e-2)
     if not off > _NOTICED * max(size, 1e-3):
         return None
@@ -140,17 +140,11 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
     )
 
 
-def _known_curvature(problem: Problem) -> float:
-    """Return a lower bound of the average cost's curvature."""
-    below, _ = problem.stack.total_curvature()
-    return float(np.linalg.eigvalsh(below)[0]) / len(problem.network) if np.isfinite(below).all() else 0.0
-
-
 def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
     """Return how near rounding lets agents come: the noise of gradients over the curvature."""
     if privacy is None:
         return 0.0
-    return privacy.terms(problem.network, problem.dim).noise / max(_known_curvature(problem), 1e-2)
+    return privacy.terms(problem.network, problem.dim).noise / max(problem.least_curvature, 1e-2)
 
 
 def _record(

@@ -1,0 +1,51 @@
+"""Points that all agents try together, by one sum each."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from tacit.costs import pack, packed_size
+from tacit.errors import AlgorithmError, RangeError
+from tacit.typing import Array, Cost, Peers
+
+_MISSES = 30  # points at which a cost explodes before that is an error and no accident
+
+
+class Attempt(Protocol):
+    """The part of a state that says what was tried before."""
+
+    @property
+    def value(self) -> Array:
+        """The sum of all costs at the best point so far; infinite before anything was tried."""
+
+    @property
+    def misses(self) -> Array:
+        """How many points were tried at which some cost exploded."""
+
+
+def tried(told: Array, peers: Peers, state: Attempt) -> Array | None:
+    """Return the sum over all agents; None where a cost explodes at a point that was only an attempt."""
+    first, last = bool(np.isinf(state.value)), state.misses >= _MISSES
+    try:
+        total = peers.sum(told)
+    except RangeError:
+        if first or last:
+            raise
+        return None
+    if np.isfinite(total).all():
+        return total
+    if first:
+        raise AlgorithmError("the costs have no finite sum at the starting point; start elsewhere, x0=….")
+    return None
+
+
+def value(x: Array, cost: Cost) -> Array:
+    """Return h(x) as one more entry of what an agent tells, (..., 1)."""
+    return np.broadcast_to(cost.value(x)[..., None], (*cost.affine.shape[:-1], 1))
+
+
+def hessian(x: Array, cost: Cost) -> Array:
+    """Return the upper triangle of ∇²h(x), (..., m(m + 1)/2)."""
+    return np.broadcast_to(pack(cost.hess(x)), (*cost.affine.shape[:-1], packed_size(cost.dim)))
