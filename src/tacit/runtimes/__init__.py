@@ -2,13 +2,13 @@
 
 from tacit.runtimes import agents, stacked
 from tacit.runtimes.job import Job, Run, Runtime
+from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Links, Neighbours
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
     TOLERANCE,
     Check,
-    Motion,
     Progress,
     Status,
     StoppingRule,
@@ -27,8 +27,9 @@ __all__ = [
     "Check",
     "Job",
     "Links",
-    "Motion",
+    "Look",
     "Neighbours",
+    "Observer",
     "Progress",
     "Run",
     "Runtime",

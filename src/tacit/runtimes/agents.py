@@ -1,8 +1,7 @@
 """n separate agents in one process: proof that nobody needs more than its own cost and its neighbours.
 
-Every agent is a thread with its own cost, its own keystream, its own arrays and one queue from each
-neighbour. The algorithm text is the one that the stacked runtime runs. Only the stopping rule looks
-from outside: between checks the agents are on their own.
+Every agent is a thread with its own cost, its own keystream, its own arrays, its own judgement of when to stop, and
+one queue from each neighbour. The algorithm text is the one that the stacked runtime runs.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import numpy as np
 from tacit.errors import TacitError
 from tacit.masks import Keystream, agent_keys
 from tacit.network import mixing_weights
+from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.neighbours import Message, Neighbours
-from tacit.runtimes.stopping import Motion, Progress
+from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Cost, Peers
 
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
 
@@ -49,59 +48,71 @@ class Wires:
             queue.put(_LOST)
 
 
-class Agent:
-    """One agent: its cost, its peers, its state."""
-
-    def __init__(
-        self, job: Job, neighbours: Neighbours, wires: Wires, cost: Cost, source: Keystream, rows: slice
-    ) -> None:
-        self._job, self._wires = job, wires
-        self._cost, self._source, self._rows = cost, source, rows
-        self._peers: Peers = neighbours
-        self.traffic = neighbours.traffic
-        self._state: Any = None
-
-    def advance(self, rounds: int) -> Motion:
-        """Run some rounds, phase 1 before the first; return what the last one did."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                if self._state is None:
-                    self._begin()
-                before = self._state
-                for _ in range(rounds):
-                    before = self._state
-                    self._state = self._job.algorithm.step(self._state, self._peers, self._cost)
-                return Motion.between(before, self._state)
-        except BaseException:
-            self._wires.close()
-            raise
-
-    def _begin(self) -> None:
-        job = self._job
-        if job.privacy is not None:
-            self._cost, self._peers = job.privacy.hide(
-                self._cost, self._peers, self._source, network=job.network, rows=self._rows
-            )
-        self._state = job.algorithm.init(job.x0, self._cost)
-
-
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     """Run both phases with every agent by itself."""
-    agents = _assemble(job)
-    watch = job.watch(on_progress)
-    done, verdict = 0, None
-    with ThreadPoolExecutor(max_workers=len(agents)) as pool:
-        while verdict is None:
-            rounds = watch.next_check(done) - done
-            futures = [pool.submit(agent.advance, rounds) for agent in agents]
-            motion = Motion.of_all(_results(futures))
-            done += rounds
-            verdict = watch.look(done, motion)
-    traffic = _together([agent.traffic for agent in agents])
-    return Run(x=motion.x, rounds=done, traffic=traffic, verdict=verdict, history=tuple(watch.history))
+    n = len(job.network)
+    keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
+    rows = row_ranges(job.network.degrees)
+    together = neighbourhoods(job)
+    wires = [wire for _, wire in together]
+
+    def one(i: int) -> Outcome:
+        neighbours, wire = together[i]
+        try:
+            return run_agent(
+                job,
+                job.costs[i],
+                neighbours,
+                Keystream(keys[i]),
+                rows=rows[i],
+                on_progress=on_progress if i == 0 else None,
+            )
+        except BaseException:
+            wire.close()
+            raise
+
+    with ThreadPoolExecutor(max_workers=n) as pool:
+        futures = [pool.submit(one, i) for i in range(n)]
+        try:
+            outcomes = _results(futures)
+        except BaseException:
+            for wire in wires:
+                wire.close()
+            raise
+    first = outcomes[0]
+    return Run(
+        x=np.stack([outcome.x for outcome in outcomes]),
+        rounds=first.rounds,
+        traffic=_all_traffic([neighbours.traffic for neighbours, _ in together]),
+        verdict=first.verdict,
+        history=first.history,
+    )
 
 
-def _together(each: list[Traffic]) -> Traffic:
+def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
+    """Return every agent's peers and wires."""
+    network = job.network
+    W = mixing_weights(network, job.weights).toarray()
+    queues: dict[tuple[int, int], SimpleQueue[Message]] = {}
+    for i, j in network.links:
+        queues[i, j], queues[j, i] = SimpleQueue(), SimpleQueue()
+    together = []
+    for i in range(len(network)):
+        mine = network.neighbours(i)
+        wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
+        neighbours = Neighbours(
+            wires,
+            me=i,
+            neighbours=mine.tolist(),
+            agents=len(network),
+            own_weight=float(W[i, i]),
+            weights=W[i, mine],
+        )
+        together.append((neighbours, wires))
+    return together
+
+
+def _all_traffic(each: list[Traffic]) -> Traffic:
     """Return all agents' traffic: exchanges happen at the same time, messages add up."""
     return Traffic(
         exchanges=max(t.exchanges for t in each),
@@ -110,29 +121,9 @@ def _together(each: list[Traffic]) -> Traffic:
     )
 
 
-def _results(futures: list[Future[Motion]]) -> list[Motion]:
+def _results(futures: list[Future[Outcome]]) -> list[Outcome]:
     """Wait for all agents; raise the first agent's own error rather than a neighbour's echo of it."""
     errors = [error for future in futures if (error := future.exception()) is not None]
     if errors:
         raise next((error for error in errors if type(error) is not TacitError), errors[0])
     return [future.result() for future in futures]
-
-
-def _assemble(job: Job) -> list[Agent]:
-    n = len(job.network)
-    keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
-    W = mixing_weights(job.network, job.weights).toarray()
-    queues: dict[tuple[int, int], SimpleQueue[Message]] = {}
-    for i, j in job.network.links:
-        queues[i, j], queues[j, i] = SimpleQueue(), SimpleQueue()
-    starts = np.cumsum(job.network.degrees) - job.network.degrees
-    agents = []
-    for i in range(n):
-        mine = job.network.neighbours(i)
-        wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        peers = Neighbours(
-            wires, me=i, neighbours=mine.tolist(), agents=n, own_weight=float(W[i, i]), weights=W[i, mine]
-        )
-        rows = slice(int(starts[i]), int(starts[i]) + len(mine))
-        agents.append(Agent(job, peers, wires, job.costs[i], Keystream(keys[i]), rows))
-    return agents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -37,7 +38,8 @@ class Neighbours:
         self._own_weight, self._weights = own_weight, weights
         self.degree = self.links = len(weights)
         self.traffic = Traffic()
-        self._place: Place | None = None
+        self._tree: list[Place] = []
+        self._aside: Neighbours | None = None
 
     def mix(self, x: Array) -> Array:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
@@ -72,11 +74,18 @@ class Neighbours:
         self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
         return v
 
+    def aside(self) -> Neighbours:
+        """Return the same peers with a count of their own, for what is not part of the algorithm: looks."""
+        if self._aside is None:
+            self._aside = copy.copy(self)  # the tree is shared: whoever needs it first builds it for both
+            self._aside.traffic = Traffic()
+        return self._aside
+
     def _find_place(self) -> Place:
         """Return the own place in the spanning tree, which all agents build before their first sum."""
-        if self._place is None:
-            self._place = find_place(self._me, self._neighbours, self._agents, self._exchange)
-        return self._place
+        if not self._tree:
+            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange))
+        return self._tree[0]
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
         for row, message in enumerate(messages):

@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.job import Job, Run
-from tacit.runtimes.stopping import Motion, Progress
+from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import MESSAGE_BYTES, depth_of
 from tacit.typing import Array, Numbers, Peers
@@ -106,7 +107,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     if job.privacy is not None:
         source = Keystreams(agent_keys(len(network), seed=job.privacy.seed), network.degrees)
         cost, peers = job.privacy.hide(cost, peers, source, network=network)
-    watch = job.watch(on_progress)
+    watch, observer = job.watch(on_progress), Observer()
     x0 = job.x0 if job.algorithm.sums else np.tile(job.x0, (len(network), 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         state = job.algorithm.init(x0, cost)
@@ -116,6 +117,6 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
                 before = state
                 state = job.algorithm.step(state, peers, cost)
                 done += 1
-            verdict = watch.look(done, Motion.between(before, state))
+            verdict = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
     return Run(x=x, rounds=done, traffic=stacked.traffic, verdict=verdict, history=tuple(watch.history))

@@ -2,8 +2,8 @@
 
 Two public numbers are looked at now and then (every tenth round at first, more rarely later):
 
-    change         max |x⁺ − x| / size      of one round
-    disagreement   max |x_i − x̄| / size     between agents
+    change         max |x⁺ − x| / size       of one round
+    disagreement   max |x_i − x_j| / size    between agents
 
 with size = max |x|, but at least a millionth of the largest |x| that was seen, so that an optimum at zero can be
 reached.
@@ -18,15 +18,15 @@ u·σ√(2d)/μ, below which x only wanders to and fro: that counts as converged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.typing import Array
+from tacit.runtimes.looking import Look
 
 TOLERANCE = 1e-9
 MAX_ROUNDS = 100_000
@@ -59,28 +59,6 @@ class Check(NamedTuple):
     error: float | None  # estimated distance to the limit, relative like the other two; None before there is one
 
 
-class Motion(NamedTuple):
-    """What the last round did to all agents."""
-
-    before: Array  # (n, m), or one row where all agents hold the same
-    x: Array
-    drift: float  # the largest relative change in the rest of the states: dual variables and the like
-    error: float | None  # the distance to the limit, where the algorithm itself knows it
-
-    @classmethod
-    def between(cls, before: Any, after: Any) -> Motion:
-        """Return what happened from one state to the next."""
-        error = float(after.error) if hasattr(after, "error") else None
-        return cls(np.atleast_2d(before.x), np.atleast_2d(after.x), drift(before, after), error)
-
-    @classmethod
-    def of_all(cls, motions: Sequence[Motion]) -> Motion:
-        """Return the motion of all agents from each one's own."""
-        before, x = np.concatenate([m.before for m in motions]), np.concatenate([m.x for m in motions])
-        errors = [m.error for m in motions if m.error is not None]
-        return cls(before, x, max(m.drift for m in motions), max(errors) if errors else None)
-
-
 class Verdict(NamedTuple):
     """The end of a run: a status and a sentence for people."""
 
@@ -110,16 +88,6 @@ class StoppingRule:
             raise InputError(f"max_rounds = {self.max_rounds} must be at least 1.")
 
 
-def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> float:
-    """Return the largest relative change in one agent's or all agents' state beyond x; counters do not count."""
-    moved = [
-        float(np.abs(new - old).max()) / (1.0 + float(np.abs(new).max()))
-        for old, new in zip(before[1:], after[1:], strict=True)
-        if np.ndim(new)
-    ]
-    return max(moved, default=0.0)
-
-
 class Watch:
     """Looks at a run from outside, and says when it is over.
 
@@ -143,7 +111,7 @@ class Watch:
         self._on_progress = on_progress
         self._prompt, self._window = prompt, window
         self._early_size = self._largest = 0.0
-        self._seen: tuple[int, Array] | None = None
+        self._last = 0
         self._best, self._best_round = np.inf, 0
         self._passes = self._refused = 0
         self._drifting = False
@@ -153,49 +121,43 @@ class Watch:
         every = 1 if self._prompt else max(min(_EVERY, self._window // 5), done // _RARER)
         return min(done + every, self.rule.max_rounds)
 
-    def look(self, done: int, motion: Motion) -> Verdict | None:
+    def look(self, done: int, look: Look) -> Verdict | None:
         """Judge all agents after round *done*; None means go on.
 
         While dual variables still drift, a run whose x stands still (in the corner of a box, say) is on its way.
         """
-        before, x = motion.before, motion.x
-        self._prompt = motion.error is not None
-        self._drifting = motion.drift > self.rule.tolerance
-        size = float(np.abs(x).max())
+        self._prompt = look.error is not None
+        self._drifting = look.drift > self.rule.tolerance
         if done <= 5 * _EVERY:
-            self._early_size = max(self._early_size, size)
-        if not np.isfinite(size) or size > _BLOW_UP * (1.0 + self._early_size):
+            self._early_size = max(self._early_size, look.size)
+        if not np.isfinite(look.size) or look.size > _BLOW_UP * (1.0 + self._early_size):
             return Verdict(
                 Status.DIVERGED,
                 f"The estimates grew without bound by round {done}: the step is too large for these costs, or "
                 "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
             )
-        self._largest = max(self._largest, size)
-        scale = float(max(size, 1e-6 * self._largest, np.finfo(float).tiny))
-        check = self._check(done, motion, scale)
+        self._largest = max(self._largest, look.size)
+        scale = float(max(look.size, 1e-6 * self._largest, np.finfo(float).tiny))
+        check = self._check(done, look, scale)
         self.history.append(check)
-        if motion.error is None:
-            verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, before, x))
+        if look.error is None:
+            verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, look))
         else:
             verdict = self._judge_told(check, self.floor / scale, scale)
         if self._on_progress is not None:
             self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
         return verdict
 
-    def _wanders(self, done: int, before: Array, x: Array) -> bool:
+    def _wanders(self, done: int, look: Look) -> bool:
         """Whether x came no farther since the last look than rounding carries it: a slow approach goes straight."""
-        last, self._seen = self._seen, (done, x)
-        if last is None:
-            return False
-        straight = (done - last[0]) * float(np.abs(x - before).max())
-        return float(np.abs(x - last[1]).max()) < 0.5 * straight
+        last, self._last = self._last, done
+        return last > 0 and look.travelled < 0.5 * (done - last) * look.change
 
-    def _check(self, done: int, motion: Motion, scale: float) -> Check:
-        change = float(np.abs(motion.x - motion.before).max()) / scale
-        disagreement = float(np.abs(motion.x - motion.x.mean(axis=0)).max()) / scale if len(motion.x) > 1 else 0.0
-        if motion.error is None:
+    def _check(self, done: int, look: Look, scale: float) -> Check:
+        change, disagreement = look.change / scale, look.disagreement / scale
+        if look.error is None:
             return Check(done, change, disagreement, self._to_go(done, change))
-        told = motion.error / scale if np.isfinite(motion.error) else np.inf
+        told = look.error / scale if np.isfinite(look.error) else np.inf
         return Check(done, change, disagreement, told if told < 1e6 else None)
 
     def _to_go(self, done: int, change: float) -> float | None:

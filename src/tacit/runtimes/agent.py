@@ -1,0 +1,111 @@
+"""One agent, from its cost to the answer, on whatever links it has.
+
+Phase 1, then rounds of the algorithm, then the same verdict as everybody else in the same round. Looks are taken by
+maxima over the spanning tree; where all agents hold the same x there is nothing to ask.
+
+A `Memory` lets an agent go on where it was stopped: it keeps the state after a round, the x of the last look, and
+all looks so far, which rebuild the watch. Nothing else has to be kept, because everything else follows from the
+cost, the keystream and what the neighbours sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tacit.masks import Source
+from tacit.runtimes.job import Job
+from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.stopping import Check, Progress, Verdict
+from tacit.typing import Array, Cost, Peers
+
+Looks = list[tuple[int, Look]]
+
+
+class Recalled(NamedTuple):
+    """Where an agent was."""
+
+    done: int
+    state: tuple[Array, ...]
+    seen: Array | None
+    looks: Looks
+
+
+class Memory(Protocol):
+    """Where an agent keeps what it needs to go on after a stop."""
+
+    def recall(self) -> Recalled | None:
+        """Return the last round remembered; None at the start."""
+
+    def remember(self, recalled: Recalled) -> None:
+        """Keep a round."""
+
+
+class NoMemory:
+    """An agent that is never stopped."""
+
+    def recall(self) -> Recalled | None:
+        """Return None."""
+        return None
+
+    def remember(self, recalled: Recalled) -> None:
+        """Forget it."""
+
+
+class Outcome(NamedTuple):
+    """What one agent ends with."""
+
+    x: Array
+    rounds: int
+    verdict: Verdict
+    history: tuple[Check, ...]
+
+
+def run_agent(
+    job: Job,
+    cost: Cost,
+    neighbours: Neighbours,
+    source: Source,
+    *,
+    rows: slice,
+    memory: Memory | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run both phases for one agent. *rows* are its directed links among all the network's."""
+    memory = memory or NoMemory()
+    peers: Peers = neighbours
+    algorithm = job.algorithm
+    with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
+        if job.privacy is not None:
+            cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
+        watch, observer = job.watch(on_progress), Observer()
+        state, done, looks = algorithm.init(job.x0, cost), 0, []
+        verdict: Verdict | None = None
+        recalled = memory.recall()
+        if recalled is not None:
+            state, done, looks = type(state)(*recalled.state), recalled.done, list(recalled.looks)
+            observer = Observer(recalled.seen)
+            for round_, look in looks:
+                verdict = watch.look(round_, look)
+        check_at = watch.next_check(looks[-1][0] if looks else 0)
+        while verdict is None:
+            before = state
+            state = algorithm.step(state, peers, cost)
+            done += 1
+            if done == check_at:
+                told = observer.tell(before, state)
+                look = Look.read(told if algorithm.sums else neighbours.aside().sum(told, add=np.maximum))
+                looks.append((done, look))
+                verdict = watch.look(done, look)
+                check_at = watch.next_check(done)
+            memory.remember(Recalled(done, tuple(state), observer.seen, looks))
+    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history))
+
+
+def row_ranges(degrees: Any) -> list[slice]:
+    """Return every agent's directed links among all of the network's."""
+    stops = np.cumsum(degrees)
+    return [slice(int(stop - degree), int(stop)) for stop, degree in zip(stops, degrees, strict=True)]
