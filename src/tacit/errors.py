@@ -12,6 +12,8 @@
     │   ├── FileError         a file is missing, unreadable or does not say what it must
     │   ├── LedgerError       a ledger is damaged, or was asked to forget
     │   └── VacuousError      a guarantee was asked for that cannot mean anything
+    ├── NetworkError          peers cannot be reached, or a link is not what it should be
+    │   └── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
     ├── NotPrivateError       no σ protects somebody on this graph
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
@@ -66,6 +68,14 @@ class LedgerError(InputError):
 
 class VacuousError(InputError):
     """A guarantee was asked for that cannot mean anything."""
+
+
+class NetworkError(TacitError):
+    """Peers cannot be reached, or a link is not what it should be."""
+
+
+class ProtocolError(NetworkError):
+    """A peer did wrong: what it sent is refused, and the link is closed."""
 
 
 class NotPrivateError(TacitError):

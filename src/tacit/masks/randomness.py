@@ -41,13 +41,23 @@ class Keystream:
     def __init__(self, key: bytes) -> None:
         if len(key) != _KEY_BYTES:
             raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
-        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._key = algorithms.AES(key)
+        self.seek(0)
+
+    def seek(self, position: int) -> None:
+        """Go to a position in the stream: where an agent was before it was restarted, and nowhere else."""
+        block, within = divmod(position, 16)
+        self._cipher = Cipher(self._key, modes.CTR(block.to_bytes(16, "big"))).encryptor()
+        self._cipher.update(bytes(within))
+        self.position = position
+        """How many bytes were read."""
 
     def fill(self, room: memoryview) -> None:
         """Write the next bytes of the stream into *room*."""
         for start in range(0, len(room), len(_ZEROS)):
             part = room[start : start + len(_ZEROS)]
             self._cipher.update_into(_ZEROS[: len(part)], part)
+        self.position += len(room)
 
     def read(self, count: int) -> bytearray:
         """Return the next *count* bytes of the stream."""

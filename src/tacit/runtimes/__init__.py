@@ -1,6 +1,6 @@
 """Where agents run: all at once as arrays, or each by itself."""
 
-from tacit.runtimes import agents, stacked
+from tacit.runtimes import agents, peers, stacked
 from tacit.runtimes.job import Job, Run, Runtime
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Links, Neighbours
@@ -17,7 +17,7 @@ from tacit.runtimes.stopping import (
 )
 from tacit.runtimes.traffic import Traffic
 
-RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "stacked": stacked.run}
+RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "peers": peers.run, "stacked": stacked.run}
 """The runtimes by the names that files and commands use."""
 
 __all__ = [

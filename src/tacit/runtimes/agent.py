@@ -72,15 +72,24 @@ def run_agent(
     *,
     rows: slice,
     memory: Memory | None = None,
+    barriers: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Run both phases for one agent. *rows* are its directed links among all the network's."""
+    """Run both phases for one agent. *rows* are its directed links among all the network's.
+
+    *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
+    published.
+    """
     memory = memory or NoMemory()
     peers: Peers = neighbours
     algorithm = job.algorithm
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
+        if barriers:
+            neighbours.aside().sum(np.zeros(1))
         if job.privacy is not None:
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
+        if barriers:
+            neighbours.aside().sum(np.zeros(1))
         watch, observer = job.watch(on_progress), Observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
         verdict: Verdict | None = None

@@ -20,7 +20,7 @@ class Job:
     network: Network
     costs: Sequence[Family] = field(repr=False)
     """One cost per agent, in the order of the network."""
-    stack: Family | CostStack = field(repr=False)
+    stack: Family | CostStack | None = field(repr=False)
     """The same costs as one object."""
     x0: Array
     """The public starting point, (m,)."""

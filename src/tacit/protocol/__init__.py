@@ -1,0 +1,18 @@
+"""The peers' protocol without sockets, clocks or threads."""
+
+from tacit.protocol.channel import Channel, Connection, Hello, Phase
+from tacit.protocol.frames import Frame, Kind, Parser
+from tacit.protocol.payloads import decode, encode, longest
+
+__all__ = [
+    "Channel",
+    "Connection",
+    "Frame",
+    "Hello",
+    "Kind",
+    "Parser",
+    "Phase",
+    "decode",
+    "encode",
+    "longest",
+]

@@ -1,0 +1,193 @@
+"""One link's memory: what was sent and may be asked for again, what came and waits to be used.
+
+A *channel* lives as long as the run, over any number of connections. Messages are numbered from 0 each way.
+
+    next_out       the number of the next message that nobody has drawn up yet cursor         the number of the next
+    message that the algorithm will send; behind next_out after a restart, while
+                   the algorithm draws up again what was already sent
+    outbox         messages sent and not yet acknowledged: the peer may want them again
+    expected       the number of the next message that may arrive
+    used           messages handed to the algorithm
+    safe           messages used before the last checkpoint: acknowledged, never wanted again
+
+A *connection* is one stream under it, with a state of its own:
+
+    state     frame      then
+    NEW       HELLO      judge session and name; send again what the peer wants; OPEN
+    OPEN      DATA       next in order: keep; seen before: ignore; anything else: violation
+    OPEN      PING, BYE  –
+    any       other      violation
+
+A violation closes the connection and is counted; the channel is untouched, and the next connection goes on from it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from enum import Enum, auto
+
+import msgspec
+
+from tacit.errors import ProtocolError, TacitError
+from tacit.protocol.frames import Frame, Kind, Parser
+
+_AHEAD = 4096  # messages that may wait here before a peer that sends more is called a flood
+
+
+class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The first frame each way."""
+
+    session: str
+    """The hash of the manifest: the same at every agent, or nothing is said."""
+    parts: dict[str, str]
+    """Short hashes of its parts, to name the one that differs."""
+    name: str
+    to: str
+    wanted: int
+    """The number of the first message that this side does not have."""
+
+
+class Channel:
+    """Messages to and from one neighbour."""
+
+    def __init__(self, *, me: str, neighbour: str, session: str, parts: dict[str, str], limit: int) -> None:
+        self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
+        self.outbox: deque[tuple[int, bytes]] = deque()
+        self.inbox: deque[bytes] = deque()
+        self.next_out = self.cursor = self.expected = self.used = self.safe = 0
+        self.finished = False
+        """Whether the peer has said BYE: it needs nothing more."""
+
+    def put(self, body: bytes) -> Frame | None:
+        """Take the next message to send; return it as a frame, or None if it was sent before a restart."""
+        number = self.cursor
+        self.cursor += 1
+        if number < self.next_out:
+            if any(k == number and kept != body for k, kept in self.outbox):
+                raise TacitError(
+                    "after a restart this agent would say something else than before: its data or its software "
+                    "have changed. The run cannot go on without giving something away; start a new one."
+                )
+            return None
+        self.outbox.append((number, body))
+        self.next_out += 1
+        return Frame(Kind.DATA, number, self.safe, body)
+
+    def restore(self, outbox: list[tuple[int, bytes]], journal: list[bytes], *, cursor: int, used: int) -> None:
+        """Begin again after a restart, with what may be asked for and with what came while setting up.
+
+        *cursor* and *used* are those of the last checkpoint, or 0 without one.
+        """
+        self.outbox, self.inbox = deque(outbox), deque(journal)
+        self.next_out = max(cursor, outbox[-1][0] + 1 if outbox else 0)
+        self.expected, self.safe = max(used, len(journal)), used
+
+    def rewind(self, *, cursor: int, used: int) -> None:
+        """Go on from a checkpoint, once the setting-up has been done again."""
+        self.cursor, self.used = cursor, used
+
+    def take(self) -> bytes | None:
+        """Return the next message for the algorithm; None if it has not come."""
+        if not self.inbox:
+            return None
+        self.used += 1
+        return self.inbox.popleft()
+
+    def hello(self) -> Frame:
+        """Return the greeting of a new connection."""
+        told = Hello(self.session, self.parts, self.me, self.neighbour, self.expected)
+        return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(told))
+
+    def acknowledged(self, number: int) -> None:
+        """Forget what the peer will not ask for again."""
+        if number > self.next_out:
+            raise ProtocolError(f"{self.neighbour} acknowledged a message that was never sent.")
+        while self.outbox and self.outbox[0][0] < number:
+            self.outbox.popleft()
+
+    def wanted(self, number: int) -> list[Frame]:
+        """Return the messages from *number* on, to send again."""
+        first = self.outbox[0][0] if self.outbox else self.next_out
+        if not first <= number <= self.next_out:
+            raise ProtocolError(
+                f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
+                "files do not belong to the same run."
+            )
+        return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if k >= number]
+
+    def arrived(self, frame: Frame) -> None:
+        """Keep the next message; ignore one that was kept before."""
+        if frame.number > self.expected:
+            raise ProtocolError(f"{self.neighbour} sent message {frame.number} before message {self.expected}.")
+        if frame.number < self.expected:
+            return
+        if len(self.inbox) >= _AHEAD:
+            raise ProtocolError(f"{self.neighbour} sends faster than the algorithm asks: a flood.")
+        self.inbox.append(frame.body)
+        self.expected += 1
+
+
+class Phase(Enum):
+    """How far a connection has come."""
+
+    NEW = auto()
+    OPEN = auto()
+
+
+class Connection:
+    """One stream of a channel. Bytes in, frames out; no socket in sight."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel, self.phase = channel, Phase.NEW
+        self._parser = Parser(channel.limit)
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Take bytes that arrived; return the frames to send in answer."""
+        answers: list[Frame] = []
+        for frame in self._parser.feed(data):
+            handler = _TABLE.get((self.phase, frame.kind))
+            if handler is None:
+                raise ProtocolError(
+                    f"{self.channel.neighbour} sent {frame.kind.name} where the link is {self.phase.name}."
+                )
+            answers += handler(self, frame)
+        return answers
+
+    def _greeted(self, frame: Frame) -> list[Frame]:
+        channel = self.channel
+        try:
+            told = msgspec.json.decode(frame.body, type=Hello)
+        except msgspec.MsgspecError as error:
+            raise ProtocolError("a peer's greeting cannot be read.") from error
+        if told.session != channel.session:
+            differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
+            raise ProtocolError(f"{channel.neighbour} has another manifest: {', '.join(differ)} differ.")
+        if (told.name, told.to) != (channel.neighbour, channel.me):
+            raise ProtocolError(f"{channel.neighbour} greets as another member.")
+        again = channel.wanted(told.wanted)
+        channel.acknowledged(frame.acknowledged)
+        self.phase = Phase.OPEN
+        return again
+
+    def _data(self, frame: Frame) -> list[Frame]:
+        self.channel.acknowledged(frame.acknowledged)
+        self.channel.arrived(frame)
+        return []
+
+    def _ping(self, frame: Frame) -> list[Frame]:
+        self.channel.acknowledged(frame.acknowledged)
+        return []
+
+    def _bye(self, frame: Frame) -> list[Frame]:
+        self.channel.acknowledged(frame.acknowledged)
+        self.channel.finished = True
+        return []
+
+
+_TABLE: dict[tuple[Phase, Kind], Callable[[Connection, Frame], list[Frame]]] = {
+    (Phase.NEW, Kind.HELLO): Connection._greeted,
+    (Phase.OPEN, Kind.DATA): Connection._data,
+    (Phase.OPEN, Kind.PING): Connection._ping,
+    (Phase.OPEN, Kind.BYE): Connection._bye,
+}

@@ -1,0 +1,42 @@
+"""Arrays as bytes: one letter for the kind of numbers, then the numbers, little-endian.
+
+A float that is none (NaN or infinite) is refused: no honest agent sends it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ProtocolError
+
+_LETTERS = {b"f": np.dtype("<f8"), b"u": np.dtype("<u8"), b"i": np.dtype("<i8")}
+_KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
+
+
+def encode(array: NDArray[Any]) -> bytes:
+    """Return a vector of 64-bit numbers as bytes."""
+    letter = _KINDS[array.dtype.kind]
+    return letter + np.ascontiguousarray(array, dtype=_LETTERS[letter]).tobytes()
+
+
+def decode(body: bytes) -> NDArray[Any]:
+    """Return the vector; refuse what is none."""
+    dtype = _LETTERS.get(body[:1])
+    if dtype is None or len(body) % 8 != 1:
+        raise ProtocolError("a peer sent a message that is no vector of numbers.")
+    array = np.frombuffer(body, dtype=dtype, offset=1)
+    if dtype.kind == "f" and not np.isfinite(array).all():
+        raise ProtocolError("a peer sent a number that is none (NaN or infinite): its run has come apart.")
+    return array
+
+
+def longest(dim: int) -> int:
+    """Return the most bytes that a message about so many unknowns can have.
+
+    The longest is a sum of values, gradients, Hessians, penalties and a complaint, in two words each; maxima of a
+    look are shorter, and long masks go in pieces.
+    """
+    return 1 + 16 * (dim * (dim + 1) // 2 + 4 * dim + 16)

@@ -1,0 +1,165 @@
+"""`federation.toml`: what all members of a run agree on beforehand. Public, and the same bytes at every member.
+
+Its hash names the session. Two members whose manifests differ find out at their first greeting, and which part
+differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import networkx as nx
+import numpy as np
+
+from tacit.algorithms import ALGORITHMS, AnyAlgorithm
+from tacit.errors import AlgorithmError, FileError, InputError, TacitError
+from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks
+from tacit.network import Network
+from tacit.runtimes.job import Job
+from tacit.runtimes.peers.identity import der
+from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One member."""
+
+    address: str
+    """Where it listens: host:port."""
+    certificate: str
+    """Its certificate, as `tacit keygen` wrote it."""
+
+
+class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How costs are hidden."""
+
+    level: Literal["none", "affine", "quadratic", "sums"]
+    sigma: float | None = None
+    bound: float | None = None
+    words: int = 1
+
+    def mechanism(self) -> Mechanism | None:
+        """Return the mechanism."""
+        if self.level == "none":
+            return None
+        if self.level == "sums":
+            return SumMasks(words=self.words) if self.bound is None else SumMasks(self.bound, words=self.words)
+        if self.sigma is None:
+            raise InputError(f"[privacy] level = {self.level!r} needs sigma, the standard deviation of the masks.")
+        return (AffineMasks if self.level == "affine" else QuadraticMasks)(self.sigma, bound=self.bound)
+
+
+class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When to stop, and how long to wait."""
+
+    tolerance: float = TOLERANCE
+    max_rounds: int = MAX_ROUNDS
+    floor: float = 0.0
+    patience: float = 86_400.0
+    """Seconds to wait for a neighbour before giving up with the state kept."""
+    idle: float = 15.0
+    """Seconds of silence after which a link is dialled again."""
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    title: str
+    run: int
+    unknowns: int
+    links: list[tuple[str, str]]
+    members: dict[str, Member]
+    privacy: Masks
+    algorithm: dict[str, Any]
+    x0: list[float] = []
+    stop: Stop = Stop()
+
+    @classmethod
+    def read(cls, path: Path) -> Manifest:
+        """Return the manifest in a file, checked as far as that is possible without a network."""
+        try:
+            manifest = msgspec.toml.decode(path.read_bytes(), type=cls)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise FileError(f"{path}: {error}.") from error
+        try:
+            manifest.job()
+            for name, member in manifest.members.items():
+                _address(name, member.address)
+                der(member.certificate)
+        except TacitError as error:
+            raise FileError(f"{path}: {error}") from error
+        return manifest
+
+    def session(self) -> str:
+        """Return the hash that names the run."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+
+    def parts(self) -> dict[str, str]:
+        """Return a short hash of every part, so that a difference can be named."""
+        encode = msgspec.json.Encoder(order="deterministic").encode
+        return {
+            name: hashlib.sha256(encode(getattr(self, name))).hexdigest()[:16] for name in self.__struct_fields__
+        }
+
+    def network(self) -> Network:
+        """Return the links; agents in the order of the members."""
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(self.members)
+        for a, b in self.links:
+            if a not in self.members or b not in self.members:
+                raise InputError(f"a link joins {a} and {b}, and one of them is no member.")
+            graph.add_edge(a, b)
+        return Network(graph)
+
+    def job(self) -> Job:
+        """Return both phases as every member runs them; the costs stay where they are."""
+        if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
+            raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
+        algorithm, weights = self._algorithm()
+        privacy = self.privacy.mechanism()
+        why = None if privacy is None else privacy.refuses(algorithm)
+        if why is not None and not self._covered(algorithm):
+            raise InputError(f"{type(privacy).__name__} with {self.algorithm['name']!r} is refused: {why}")
+        return Job(
+            network=self.network(),
+            costs=(),
+            stack=None,
+            x0=np.array(self.x0 or [0.0] * self.unknowns),
+            algorithm=algorithm,
+            exact=algorithm.exact,
+            weights=weights,
+            privacy=privacy,
+            rule=StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds),
+            floor=self.stop.floor,
+        )
+
+    def _covered(self, algorithm: AnyAlgorithm) -> bool:
+        """Quadratic masks cover every cost that they accept."""
+        return self.privacy.level == "quadratic" and bool(algorithm.sums)
+
+    def _algorithm(self) -> tuple[AnyAlgorithm, str]:
+        settings = dict(self.algorithm)
+        name, weights = settings.pop("name", None), settings.pop("weights", None)
+        if name not in ALGORITHMS:
+            raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.")
+        try:
+            algorithm = msgspec.convert(settings, ALGORITHMS[name])
+        except msgspec.ValidationError as error:
+            raise AlgorithmError(f"[algorithm] {name}: {error}.") from error
+        return algorithm, weights or algorithm.weights
+
+
+def address_of(member: Member) -> tuple[str, int]:
+    """Return host and port."""
+    return _address("", member.address)
+
+
+def _address(name: str, text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f"member {name}: address = {text!r} must be host:port.")
+    return host.strip("[]"), int(port)
