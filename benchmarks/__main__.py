@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import bending, certificates, masks, optimality, rounds, sums
+from benchmarks import bending, certificates, masks, optimality, peers, rounds, sums
 
 _ALL = {
     "rounds": rounds.main,
@@ -11,6 +11,7 @@ _ALL = {
     "optimality": optimality.main,
     "bending": bending.main,
     "certificates": certificates.main,
+    "peers": peers.main,
 }
 
 if __name__ == "__main__":

@@ -15,8 +15,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+import numpy as np
+
 from tacit.costs import Family
-from tacit.errors import CostError, InputError, NetworkError, TacitError
+from tacit.errors import CostError, InputError
 from tacit.masks import Keystream
 from tacit.network import mixing_weights
 from tacit.protocol import Channel, Frame, Kind, longest
@@ -27,7 +30,7 @@ from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store
-from tacit.runtimes.stopping import Progress
+from tacit.runtimes.stopping import Check, Progress, Verdict
 from tacit.runtimes.traffic import Traffic
 
 _LINGER = 10.0  # seconds to wait, after the end, for neighbours who may want something again
@@ -55,6 +58,8 @@ class Agent:
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
+        self.result = self.file.with_suffix(".done")
+        """What is left when the run is over: the answer, and nothing secret."""
         self._listen = listen or address_of(self.manifest.members[me])
         self._durable = durable
         self.connections: Connections | None = None
@@ -76,7 +81,9 @@ class Agent:
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
     ) -> Outcome:
-        """Take part until all agents stop, and return the answer."""
+        """Take part until all agents stop, and return the answer; a run that is over is not begun again."""
+        if self.result.exists():
+            return _outcome(self.result.read_bytes())
         network, order = self.job.network, list(self.manifest.members)
         i = order.index(self.me)
         names = [order[j] for j in network.neighbours(i)]
@@ -103,25 +110,30 @@ class Agent:
                 weights=row[mine],
             )
             self.connections.start()
-            outcome = run_agent(
-                self.job,
-                self.cost,
-                neighbours,
-                source,
-                rows=row_ranges(network.degrees)[i],
-                memory=links,
-                barriers=True,
-                on_progress=on_progress,
-            )
-            links.flush()
-            self.traffic = neighbours.traffic
-            self._linger()
+            known = store.get("outcome")
+            if known is None:
+                outcome = run_agent(
+                    self.job,
+                    self.cost,
+                    neighbours,
+                    source,
+                    rows=row_ranges(network.degrees)[i],
+                    memory=links,
+                    barriers=True,
+                    on_progress=on_progress,
+                )
+                links.flush()
+                known = store.fix("outcome", _told(outcome))  # before goodbye: nothing is needed any more
+                self.traffic = neighbours.traffic
+            if self._confirmed(store):
+                self.result.write_bytes(known)
+                store.erase()
+            else:
+                store.close()
+            return _outcome(known)
         except BaseException:
             store.close()
             raise
-        else:
-            store.erase()
-            return outcome
         finally:
             if self.connections is not None:
                 self.connections.stop()
@@ -144,6 +156,7 @@ class Agent:
                 cursor=position.cursors[row] if position else 0,
                 used=position.used[row] if position else 0,
             )
+            channel.finished = store.get(f"goodbye of {name}") is not None
             host, port = address_of(members[name])
             neighbours[name] = Neighbour(
                 name=name,
@@ -171,29 +184,44 @@ class Agent:
             data = type(self.cost).__name__.encode()
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
 
-    def _linger(self) -> None:
-        """Say goodbye, and stay while a neighbour may still want something."""
+    def _confirmed(self, store: Store) -> bool:
+        """Say goodbye, stay while a neighbour may still want something, and tell whether all have said the same.
+
+        A neighbour that is away may come back and want messages again: then the file is kept, and starting this
+        agent once more serves them.
+        """
         connections = self.connections
         if connections is None:
-            raise TacitError("an agent without connections has nobody to say goodbye to.")
+            return False
         deadline = time.monotonic() + _LINGER
         said: set[tuple[str, int]] = set()
         while time.monotonic() < deadline:
             with connections.changed:
                 waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
+                gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
                 greet = [
                     (n.name, Frame(Kind.BYE, 0, n.channel.used).encode())
                     for n in connections.neighbours.values()
                     if n.open and (n.name, n.connected) not in said
                 ]
+            for name in gone:
+                store.fix(f"goodbye of {name}", b"")
             connections.write(greet)
             said |= {(name, connections.neighbours[name].connected) for name, _ in greet}
             if not waiting:
                 time.sleep(0.02)
-                return
+                return True
+            if any(n.open for n in waiting):
+                deadline = time.monotonic() + _LINGER
             with connections.changed:
                 connections.changed.wait(0.05)
-        if any(not n.channel.finished and n.channel.outbox for n in connections.neighbours.values()):
-            raise NetworkError(
-                "the run is over, and a neighbour has not confirmed it; start this agent again later."
-            )
+        return False
+
+
+def _told(outcome: Outcome) -> bytes:
+    return msgspec.msgpack.encode((outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history))
+
+
+def _outcome(told: bytes) -> Outcome:
+    x, rounds, verdict, history = msgspec.msgpack.decode(told, type=tuple[bytes, int, Verdict, tuple[Check, ...]])
+    return Outcome(np.frombuffer(x), rounds, verdict, history)

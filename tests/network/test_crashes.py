@@ -1,0 +1,114 @@
+"""Members that are killed, stopped and started again: the run ends with the bits of an undisturbed one."""
+
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.algorithms import ALGORITHMS
+from tacit.runtimes.peers.local import collect
+
+MASKS = {
+    "none": None,
+    "affine": tacit.AffineMasks(10.0),
+    "quadratic": tacit.QuadraticMasks(10.0),
+    "sums": tacit.SumMasks(),
+}
+PAIRS = [
+    (name, masks)
+    for name, kind in ALGORITHMS.items()
+    for masks, mechanism in MASKS.items()
+    if mechanism is None or mechanism.refuses(kind) is None
+]
+
+
+@pytest.mark.parametrize(("name", "masks"), PAIRS, ids=[f"{name}, {masks}" for name, masks in PAIRS])
+def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks):
+    """Every algorithm, with and without masks: real processes, real TLS, the same answer to the last bit."""
+    if (name, masks) == ("gradient-tracking", "quadratic"):
+        pytest.skip("its proven step is so short that the run would take minutes")
+    peers = federation(algorithm=name, privacy=MASKS[masks], tolerance=1e-6)
+    expected = peers.expected()
+    outcomes = collect(peers.start())
+    assert np.array_equal(np.stack([outcome.x for outcome, _ in outcomes]), expected.x)
+    assert {outcome.rounds for outcome, _ in outcomes} == {expected.rounds}
+    assert {outcome.verdict for outcome, _ in outcomes} == {expected.verdict}
+
+
+@pytest.mark.parametrize("trial", range(25))
+@pytest.mark.parametrize(("name", "masks"), [("gradient-tracking", "affine"), ("lbfgs", "sums")])
+def test_members_killed_at_random_moments_change_nothing(federation, trial, name, masks):
+    """`kill -9` and restart, several times: never a redrawn mask, never another answer."""
+    peers, moments = federation(algorithm=name, privacy=MASKS[masks]), random.Random(trial)
+    expected = peers.expected()
+    members = peers.start()
+    time.sleep(moments.uniform(0.0, 0.3))
+    for _ in range(4):
+        member = moments.choice(members)
+        if member.process.is_alive():
+            member.kill()
+            member.start()
+        time.sleep(moments.uniform(0.0, 0.1))
+    outcomes = collect(members)
+    assert np.array_equal(np.stack([outcome.x for outcome, _ in outcomes]), expected.x)
+    assert {outcome.rounds for outcome, _ in outcomes} == {expected.rounds}
+
+
+def test_a_member_that_is_stopped_for_a_while_only_delays(federation):
+    """SIGSTOP, as a laptop that sleeps: everybody waits, and the run goes on."""
+    peers = federation(privacy=MASKS["affine"])
+    expected = peers.expected()
+    members = peers.start()
+    time.sleep(0.3)
+    import os
+
+    os.kill(members[2].process.pid, signal.SIGSTOP)
+    time.sleep(3.0)
+    assert any(member.process.is_alive() for member in members)
+    os.kill(members[2].process.pid, signal.SIGCONT)
+    outcomes = collect(members)
+    assert np.array_equal(np.stack([outcome.x for outcome, _ in outcomes]), expected.x)
+
+
+def test_the_state_file_is_private_while_it_lives_and_gone_at_the_end(federation, tmp_path):
+    peers = federation(privacy=MASKS["affine"])
+    members = peers.start()
+    states = [peers.state(name) for name in peers.names]
+    assert all(state.stat().st_mode & 0o777 == 0o600 for state in states)
+    assert all((tmp_path / f"{name}.key").stat().st_mode & 0o777 == 0o600 for name in peers.names)
+    collect(members)
+    for member in members:
+        member.process.join(timeout=10)
+    assert not any(state.exists() for state in states)
+    assert all(state.with_suffix(".done").exists() for state in states)
+
+
+def test_a_run_that_is_over_is_not_begun_again(federation):
+    """A member started once more returns the answer it had: it draws no new masks."""
+    peers = federation(privacy=MASKS["affine"])
+    first = collect(peers.start())
+    for member in peers.members:
+        member.process.join(timeout=10)
+    member = peers.members[1]
+    member.start()
+    (again, _), *_ = collect([member])
+    assert np.array_equal(again.x, first[1][0].x)
+
+
+def test_other_data_after_a_restart_are_refused(federation):
+    """Masks already used with one cost must never be used with another."""
+    peers = federation(privacy=MASKS["affine"])
+    members = peers.start()
+    victim = members[0]
+    time.sleep(0.2)
+    victim.kill()
+    if not peers.state(victim.name).exists():
+        pytest.skip("the run was over before the member was killed")
+    manifest, name, cost, folder, watched = victim._given
+    victim._given = (manifest, name, cost.with_affine(2 * cost.affine), folder, watched)
+    victim.start()
+    with pytest.raises(tacit.TacitError, match="begun with other data"):
+        collect([victim])
