@@ -44,6 +44,7 @@ from tacit.costs import (
 from tacit.errors import TacitError
 from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
 from tacit.network import Network
+from tacit.runtimes import peers
 from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "design",
     "leakage",
     "load_problem",
+    "peers",
     "solve",
     "worst_coalition",
 ]

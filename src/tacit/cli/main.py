@@ -3,6 +3,7 @@
 0  done
 1  the computation says no: not converged, not private enough, refused by the ledger
 2  bad input
+3  the network: a peer cannot be reached, or does wrong
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import augment, calibrate, certify, demo, design, init, ledger, solve
-from tacit.errors import InputError, TacitError
+from tacit.cli import agent, augment, calibrate, certify, demo, design, federation, init, keygen, ledger, solve, up
+from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
     name="tacit",
@@ -24,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Agree on the optimum of everybody's costs without telling anyone your own.\n\n"
     "Start with [bold]tacit demo[/bold], then [bold]tacit init[/bold] and [bold]tacit solve problem.toml[/bold].",
-    epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input.",
+    epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network.",
 )
 
 
@@ -52,6 +53,10 @@ app.command("calibrate")(calibrate.calibrate_command)
 app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.add_typer(ledger.app, name="ledger")
+app.command("keygen")(keygen.keygen_command)
+app.add_typer(federation.app, name="federation")
+app.command("agent")(agent.agent_command)
+app.command("up")(up.up)
 
 
 def main() -> None:
@@ -60,7 +65,7 @@ def main() -> None:
         app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
     except KeyboardInterrupt:
         sys.stderr.write("tacit: stopped.\n")
         sys.exit(130)

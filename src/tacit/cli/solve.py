@@ -32,7 +32,8 @@ def solve(
     no_tree: Annotated[bool, typer.Option("--no-tree", help="Gossip only: no sums over a spanning tree.")] = False,
     algorithm: Annotated[str | None, typer.Option(help="Use this algorithm, whatever the file says.")] = None,
     runtime: Annotated[
-        str | None, typer.Option(help="stacked (all agents as arrays) or agents (one thread each).")
+        str | None,
+        typer.Option(help="stacked (all agents as arrays), agents (one thread each) or peers (one process each)."),
     ] = None,
     max_rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,

@@ -2,6 +2,7 @@
 
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
+from tacit.solving.cost_files import CostsSection, read_cost
 from tacit.solving.problem import Problem
 from tacit.solving.problem_file import EXAMPLE, ProblemFile, load_problem
 from tacit.solving.protection import Protection
@@ -12,11 +13,13 @@ __all__ = [
     "EXAMPLE",
     "Answer",
     "Choice",
+    "CostsSection",
     "Problem",
     "ProblemFile",
     "Protection",
     "RunRecord",
     "choose",
     "load_problem",
+    "read_cost",
     "solve",
 ]

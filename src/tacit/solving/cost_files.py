@@ -84,6 +84,16 @@ def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> di
     return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 
 
+def read_cost(section: CostsSection, agent: str, file: Path, *, agents: int) -> Family:
+    """Return one agent's cost from its own file; penalties are shared among so many *agents*."""
+    alone = msgspec.structs.replace(section, files=[file.name], agents=None)
+    if section.family not in _FAMILIES:
+        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
+    maker = _FAMILIES[section.family]
+    data = _from_files(alone, maker, [agent], file.parent)
+    return _cost(section, maker, agent, data[agent], agents)
+
+
 def _cost(section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: int) -> Family:
     missing = [name for name in maker.needs if name not in data]
     unknown = [name for name in data if name not in maker.needs]

@@ -63,6 +63,16 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Seconds of silence after which a link is dialled again."""
 
 
+class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the members fit together, where that is a regression: the same columns and penalties for all."""
+
+    family: str
+    target: str | None = None
+    intercept: bool = False
+    l1: float = 0.0
+    l2: float = 0.0
+
+
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
@@ -74,6 +84,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     privacy: Masks
     algorithm: dict[str, Any]
     x0: list[float] = []
+    model: Model | None = None
     stop: Stop = Stop()
 
     @classmethod

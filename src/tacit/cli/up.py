@@ -1,0 +1,31 @@
+"""`tacit up`: all agents of a problem file as real processes on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli.solve import solve
+from tacit.errors import InputError
+from tacit.solving import load_problem
+
+
+def up(
+    problem: Annotated[Path, typer.Argument(help="A problem file; `tacit init` writes an example.")],
+    agents: Annotated[
+        int | None, typer.Option(help="How many agents there must be; a check, not a choice.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Run every agent as a process of its own, over mutually authenticated TLS, on this machine.
+
+    The same as `tacit solve --runtime peers`. Ctrl-C stops all of them.
+    """
+    if agents is not None:
+        there = len(load_problem(problem).problem.network)
+        if there != agents:
+            raise InputError(f"{problem} has {there} agents, not {agents}: the graph in it says how many.")
+    solve(problem, json=json, quiet=quiet, runtime="peers")
