@@ -26,8 +26,7 @@ log = logging.getLogger("tacit.peers")
 
 _CHUNK = 1 << 16
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
-_HANDSHAKE = 10.0  # seconds for TLS and the greeting
-_STRANGERS = 64  # connections that may be in their handshake at the same time
+_HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
 
 
 @dataclass
@@ -74,11 +73,11 @@ class Connections:
         self._by_pin = {pin(n.certificate): n for n in self.neighbours.values()}
         self._listen, self._server_context, self._client_context = listen, server, client
         self._idle, self._clock = idle, clock
+        self._handshake = min(_HANDSHAKE, idle)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="tacit-links", daemon=True)
         self._ready = threading.Event()
         self._stopping = False
-        self._handshakes = 0
         self._main: asyncio.Task[None] | None = None
 
     # called by the algorithm's thread ------------------------------------------------------------
@@ -108,10 +107,12 @@ class Connections:
             self._main = self._loop.create_task(self._serve())
             with contextlib.suppress(asyncio.CancelledError):
                 self._loop.run_until_complete(self._main)
-        except OSError as error:
+        except Exception as error:
             self.failure = error
         finally:
             self._ready.set()
+            with self.changed:
+                self.changed.notify_all()
             pending = asyncio.all_tasks(self._loop)
             for task in pending:
                 task.cancel()
@@ -129,7 +130,7 @@ class Connections:
             self._accepted,
             *self._listen,
             ssl=self._server_context,
-            ssl_handshake_timeout=_HANDSHAKE,
+            ssl_handshake_timeout=self._handshake,
             backlog=128,
         )
         self._ready.set()
@@ -157,13 +158,13 @@ class Connections:
         while True:
             before = neighbour.connected
             try:
-                async with asyncio.timeout(_HANDSHAKE):
+                async with asyncio.timeout(self._handshake):
                     reader, writer = await asyncio.open_connection(
                         neighbour.host, neighbour.port, ssl=self._client_context, limit=_CHUNK
                     )
                 if self._who(writer) is not neighbour:
                     writer.transport.abort()
-                    raise ProtocolError(f"{neighbour.name} shows another member's certificate.")
+                    raise ProtocolError(f"{neighbour.name} does not show its own certificate.")
                 await self._converse(neighbour, reader, writer)
             except (OSError, ssl.SSLError, TimeoutError, asyncio.IncompleteReadError) as error:
                 neighbour.trouble = _reason(error)
@@ -174,11 +175,10 @@ class Connections:
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         neighbour = self._who(writer)
-        if neighbour is None or neighbour.dials or self._handshakes >= _STRANGERS:
+        if neighbour is None or neighbour.dials:
             log.warning("a connection was refused: not a neighbour that dials this agent")
             writer.transport.abort()
             return
-        self._handshakes += 1
         try:
             await self._converse(neighbour, reader, writer)
         except (OSError, ssl.SSLError, TimeoutError, asyncio.IncompleteReadError) as error:
@@ -188,13 +188,15 @@ class Connections:
         except asyncio.CancelledError:  # the run is over
             pass
         finally:
-            self._handshakes -= 1
             writer.transport.abort()
 
     def _who(self, writer: asyncio.StreamWriter) -> Neighbour | None:
         """Return the neighbour whose certificate was shown: compared after every handshake."""
         shown: ssl.SSLObject = writer.get_extra_info("ssl_object")
-        certificate = shown.getpeercert(binary_form=True)
+        try:
+            certificate = shown.getpeercert(binary_form=True)
+        except ValueError:  # the handshake broke off
+            return None
         return None if certificate is None else self._by_pin.get(pin(certificate))
 
     async def _converse(
@@ -213,7 +215,7 @@ class Connections:
                 if neighbour.open:
                     data = await reader.read(_CHUNK)
                 else:
-                    async with asyncio.timeout(_HANDSHAKE):
+                    async with asyncio.timeout(self._handshake):
                         data = await reader.read(_CHUNK)
                 if not data:
                     neighbour.trouble = "closed"

@@ -59,6 +59,8 @@ class PeerLinks:
         channel, waited = self._channels[neighbour], 0.0
         with self._connections.changed:
             while (body := channel.take()) is None:
+                if self._connections.failure is not None:
+                    raise NetworkError("the links of this agent have failed.") from self._connections.failure
                 if waited >= self._patience:
                     raise NetworkError(
                         f"{self._names[neighbour]} has not answered for {waited:.0f} s; the state is kept, and the "
