@@ -99,10 +99,14 @@ class Channel:
         told = Hello(self.session, self.parts, self.me, self.neighbour, self.expected)
         return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(told))
 
-    def acknowledged(self, number: int) -> None:
-        """Forget what the peer will not ask for again."""
+    def refuse_unsent(self, number: int) -> None:
+        """Refuse the acknowledgement of a message that was never sent."""
         if number > self.next_out:
             raise ProtocolError(f"{self.neighbour} acknowledged a message that was never sent.")
+
+    def acknowledged(self, number: int) -> None:
+        """Forget what the peer will not ask for again."""
+        self.refuse_unsent(number)
         while self.outbox and self.outbox[0][0] < number:
             self.outbox.popleft()
 
@@ -158,21 +162,23 @@ class Connection:
         channel = self.channel
         try:
             told = msgspec.json.decode(frame.body, type=Hello)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if told.session != channel.session:
             differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
             raise ProtocolError(f"{channel.neighbour} has another manifest: {', '.join(differ)} differ.")
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
+        channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(told.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
         return again
 
     def _data(self, frame: Frame) -> list[Frame]:
-        self.channel.acknowledged(frame.acknowledged)
+        self.channel.refuse_unsent(frame.acknowledged)
         self.channel.arrived(frame)
+        self.channel.acknowledged(frame.acknowledged)
         return []
 
     def _ping(self, frame: Frame) -> list[Frame]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import ProtocolError
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import Place, find_place
 from tacit.typing import Array, Numbers
@@ -64,10 +65,10 @@ class Neighbours:
         """Return the sum over the network: up the tree to the root, and down again."""
         place = self._find_place()
         for child in place.children:
-            v = add(v, self._links.receive(child))
+            v = add(v, _like(v, self._links.receive(child)))
         if place.parent is not None:
             self._links.send(place.parent, v)
-            v = self._links.receive(place.parent)
+            v = _like(v, self._links.receive(place.parent))
         for child in place.children:
             self._links.send(child, v)
         spoken = len(place.children) + (place.parent is not None)
@@ -92,4 +93,14 @@ class Neighbours:
             self._links.send(row, message)
         spoken = 0 if more else len(messages)
         self.traffic.count(exchanges=not more, messages=spoken, bytes=sum(m.nbytes for m in messages))
-        return [self._links.receive(row) for row in range(len(messages))]
+        return [_like(message, self._links.receive(row)) for row, message in enumerate(messages)]
+
+
+def _like(mine: Message, theirs: Message) -> Message:
+    """Return what a neighbour sent, if it is of the kind and the size of what this agent sends."""
+    if theirs.shape != mine.shape or theirs.dtype.kind != mine.dtype.kind:
+        raise ProtocolError(
+            f"a neighbour sent {theirs.size} number(s) of the kind {theirs.dtype.kind!r} where {mine.size} of the "
+            f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run."
+        )
+    return theirs

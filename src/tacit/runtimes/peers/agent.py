@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
-from tacit.errors import CostError, InputError
+from tacit.errors import CostError, FileError, InputError
 from tacit.masks import Keystream
 from tacit.network import mixing_weights
 from tacit.protocol import Channel, Frame, Kind, longest
@@ -82,8 +82,9 @@ class Agent:
         on_wait: Callable[[str, float], None] | None = None,
     ) -> Outcome:
         """Take part until all agents stop, and return the answer; a run that is over is not begun again."""
-        if self.result.exists():
-            return _outcome(self.result.read_bytes())
+        answer = self._answered()
+        if answer is not None:
+            return answer
         network, order = self.job.network, list(self.manifest.members)
         i = order.index(self.me)
         names = [order[j] for j in network.neighbours(i)]
@@ -126,7 +127,7 @@ class Agent:
                 known = store.fix("outcome", _told(outcome))  # before goodbye: nothing is needed any more
                 self.traffic = neighbours.traffic
             if self._confirmed(store):
-                self.result.write_bytes(known)
+                _write_whole(self.result, known)
                 store.erase()
             else:
                 store.close()
@@ -137,6 +138,20 @@ class Agent:
         finally:
             if self.connections is not None:
                 self.connections.stop()
+
+    def _answered(self) -> Outcome | None:
+        """Return the answer of a run that is over; its private file, if a crash has left it, goes now."""
+        if not self.result.exists():
+            return None
+        try:
+            answer = _outcome(self.result.read_bytes())
+        except msgspec.MsgspecError as error:
+            if self.file.exists():  # which still knows
+                return None
+            raise FileError(f"{self.result}: is damaged; the answer is with the other members.") from error
+        if self.file.exists():
+            Store(self.file).erase()
+        return answer
 
     def _connect(self, names: list[str], store: Store) -> Connections:
         members, order = self.manifest.members, list(self.manifest.members)
@@ -216,6 +231,16 @@ class Agent:
             with connections.changed:
                 connections.changed.wait(0.05)
         return False
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
 
 
 def _told(outcome: Outcome) -> bytes:

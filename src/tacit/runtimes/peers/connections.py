@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tacit.errors import NetworkError, ProtocolError
-from tacit.protocol import Channel, Connection, Frame, Kind
+from tacit.protocol import Channel, Connection, Frame, Kind, Phase
 from tacit.runtimes.peers.identity import pin
 
 log = logging.getLogger("tacit.peers")
@@ -211,22 +211,32 @@ class Connections:
             with self.changed:
                 greeting = neighbour.channel.hello().encode()
             self._put(neighbour, greeting)
-            while True:
-                if neighbour.open:
-                    data = await reader.read(_CHUNK)
-                else:
-                    async with asyncio.timeout(self._handshake):
-                        data = await reader.read(_CHUNK)
-                if not data:
-                    neighbour.trouble = "closed"
-                    return
-                if neighbour.writer is not writer:
-                    return
-                self._heard(neighbour, connection, data)
+            async with asyncio.timeout(self._handshake):
+                while connection.phase is Phase.NEW:
+                    if not await self._listen_once(neighbour, connection, reader, writer):
+                        return
+            while await self._listen_once(neighbour, connection, reader, writer):
+                pass
         finally:
             if neighbour.writer is writer:
                 neighbour.writer, neighbour.open = None, False
             writer.transport.abort()
+
+    async def _listen_once(
+        self,
+        neighbour: Neighbour,
+        connection: Connection,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> bool:
+        """Take what has arrived; return False where the link is over."""
+        data = await reader.read(_CHUNK)
+        if not data:
+            neighbour.trouble = "closed"
+        if not data or neighbour.writer is not writer:
+            return False
+        self._heard(neighbour, connection, data)
+        return True
 
     def _heard(self, neighbour: Neighbour, connection: Connection, data: bytes) -> None:
         neighbour.last_seen = self._clock()

@@ -100,7 +100,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             manifest.job()
             for name, member in manifest.members.items():
                 _address(name, member.address)
-                der(member.certificate)
         except TacitError as error:
             raise FileError(f"{path}: {error}") from error
         return manifest
@@ -128,6 +127,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def job(self) -> Job:
         """Return both phases as every member runs them; the costs stay where they are."""
+        owners: dict[bytes, str] = {}
+        for name, member in self.members.items():
+            other = owners.setdefault(der(member.certificate), name)
+            if other != name:
+                raise InputError(f"{other} and {name} have the same certificate: a key belongs to one member.")
         if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
             raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
         algorithm, weights = self._algorithm()
