@@ -1,11 +1,11 @@
 """Real agents over TLS: rounds a second, and what an agent costs.
 
-A round is one exchange: every agent sends a vector of m numbers to every neighbour, and waits for theirs. All agents
-are processes of their own on loopback, with the same certificates, and count from the moment when all are there. The
-references send the same vectors over the same links:
+A round is one exchange: every agent sends a vector of m numbers to every neighbour, and waits for theirs. All
+agents are processes of their own on loopback, with the same certificates, and count from the moment when all are
+there. The references send the same vectors over the same links:
 
-    bare    asyncio streams over TLS 1.3, both sides authenticated: a length, then the bytes; nothing is kept
-    gRPC    grpc.aio with mutual TLS: one bidirectional stream a link, or one unary call a link; the faster of the two
+    bare    asyncio streams over TLS 1.3, both sides authenticated: a length, then the bytes; nothing is kept gRPC
+    grpc.aio with mutual TLS: one bidirectional stream a link, or one unary call a link; the faster of the two
 
 tacit keeps every message in its file before it sends it, and can be killed at any time. *looks* is tacit with its
 looks at all agents, which are sums over a tree and not exchanges; the ratios are those of exchanges alone.
@@ -57,7 +57,7 @@ def main() -> None:
 def throughput() -> None:
     """Print the rounds a second of exchanges, next to the references'."""
     print(
-        f"\nExchanges among processes, rounds a second (targets: {_OF_BARE} × bare; {_OF_GRPC:g} × gRPC to m = 1000)"
+        f"\nExchanges among processes, rounds a second (target: {_OF_BARE} × bare; {_OF_GRPC:g} × gRPC to m = 1000)"
     )
     print(
         f"{'links':<11}{'n':>3}{'m':>8}{'tacit':>9}{'looks':>9}{'bare':>9}{'gRPC':>9}{'of bare':>9}{'of gRPC':>9}"

@@ -7,15 +7,23 @@ A Markdown file is a story in one temporary folder, read from top to bottom:
     ```toml      written to the folder if its first line is a comment with a file name, as `# hospital.toml`
     ```text      after a python or console block: what that block must have printed; … stands for anything
     ```sh        for people: not run
+
+`docs/peers.md` is a story of several people with a folder each: `north$ tacit …` is typed in the folder `north`, in a
+shell that stays open, and what different people type in one block happens at the same time.
+
+Ports that a document prints, 127.0.0.1:74…, are replaced by free ones.
 """
 
 import ast
 import os
 import pkgutil
 import re
+import secrets
 import shlex
+import socket
 import subprocess
 import sys
+import threading
 import tomllib
 import types
 from dataclasses import dataclass
@@ -28,6 +36,7 @@ import pytest
 import tacit
 from tacit.algorithms import ALGORITHMS
 from tacit.costs import Family
+from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, CostsSection
 from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection, StopSection
 from tacit.solving.record import Phase1, Phase2, RunRecord
@@ -37,6 +46,9 @@ DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").iterdir())
 LANGUAGES = {"python", "console", "toml", "text", "sh", "json", "diff"}
 TACIT = Path(sys.executable).parent / "tacit"
+
+PEERS = ROOT / "docs" / "peers.md"  # a story of several people, with a test of its own
+PLAIN = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 
 each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 
@@ -76,9 +88,8 @@ def run_command(line, folder):
     command, _, comment = line.removeprefix("$ ").partition("#")
     expected = re.search(r"exit code (\d+)", comment)
     arguments = shlex.split(command)[1:]
-    plain = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [TACIT, *arguments], cwd=folder, env=plain, capture_output=True, encoding="utf-8", timeout=60, check=False
+        [TACIT, *arguments], cwd=folder, env=PLAIN, capture_output=True, encoding="utf-8", timeout=60, check=False
     )
     assert done.returncode == int(expected[1] if expected else 0), f"{line}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr
@@ -91,23 +102,135 @@ def looks_like(expected, printed):
     return re.fullmatch(pattern, tidy[1], flags=re.DOTALL) is not None
 
 
-@each_document
+class Ports:
+    """Free ports in place of those that a document prints, as wide as they are."""
+
+    pattern = re.compile(r"(?<=127\.0\.0\.1:)74\d\d\b|(?<=--metrics )74\d\d\b")
+
+    def __init__(self, path):
+        shown = sorted(set(self.pattern.findall(path.read_text(encoding="utf-8"))))
+        self.free = dict(zip(shown, free_ports(len(shown)), strict=True))
+        self.shown = {free: port for port, free in self.free.items()}
+
+    def replaced(self, text):
+        return self.pattern.sub(lambda match: self.free[match[0]], text)
+
+    def restored(self, text):
+        return re.sub(r"(?<=127\.0\.0\.1:)\d{4}\b", lambda match: self.shown.get(match[0], match[0]), text)
+
+
+def free_ports(count):
+    """Return ports of four digits that nobody listens on; the system gives none of these to outgoing connections."""
+    found = []
+    for port in secrets.SystemRandom().sample(range(5000, 10_000), 5000):
+        if len(found) == count:
+            break
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) != 0:
+                found.append(str(port))
+    return found
+
+
+class Story:
+    """The Python blocks of one document: a module, run piece by piece."""
+
+    def __init__(self, path, monkeypatch, capsys):
+        self.path, self.capsys, self.ports = path, capsys, Ports(path)
+        self.module = types.ModuleType(f"document_{path.stem.replace('-', '_').lower()}")
+        monkeypatch.setitem(sys.modules, self.module.__name__, self.module)  # dataclasses look their module up
+
+    def run(self, block):
+        source = "\n" * block.line + self.ports.replaced(block.text)  # so that a traceback names the right line
+        exec(compile(source, self.path, "exec", dont_inherit=True), self.module.__dict__)  # noqa: S102
+        return self.capsys.readouterr().out
+
+
+class Terminal:
+    """One person's shell in one folder; it stays open, so that jobs can be waited for and killed."""
+
+    def __init__(self, folder):
+        place = f"{TACIT.parent}{os.pathsep}{os.environ['PATH']}"
+        self.shell = subprocess.Popen(
+            ["bash", "--norc"], cwd=folder, env={**PLAIN, "PATH": place, "LC_ALL": "C", "PYTHONUTF8": "1"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", bufsize=1,
+        )  # fmt: skip
+        self.shell.stdin.write("set -m\n")
+
+    def type(self, line):
+        self.shell.stdin.write(f"{{ {line}\n}} < /dev/null; printf '\\036%s\\n' $?\n")
+
+    def answer(self):
+        """Return what the next line printed, and its exit code."""
+        printed = ""
+        guard = threading.Timer(60.0, self.shell.kill)
+        guard.start()
+        try:
+            while "\036" not in printed:
+                more = self.shell.stdout.readline()
+                assert more, f"the shell died: {printed}"
+                printed += more
+        finally:
+            guard.cancel()
+        printed, _, code = printed.partition("\036")
+        return re.sub(r"^bash: line \d+: +\d+ Killed.*\n", "", printed, flags=re.MULTILINE), int(code)
+
+    def close(self):
+        self.type("kill -9 $(jobs -p); exit")
+        self.shell.communicate(timeout=10)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the story is told with a shell")
+def test_five_people_in_five_folders(tmp_path, monkeypatch, capsys):
+    """Every command of docs/peers.md, as five people would type it: real processes, killed and started again."""
+    monkeypatch.chdir(tmp_path)
+    story, people, printed = Story(PEERS, monkeypatch, capsys), {}, None
+    try:
+        for block in blocks(PEERS):
+            where = f"{PEERS.name}, line {block.line}"
+            if block.language == "python":
+                printed = story.run(block)
+            elif block.language == "console":
+                typed = [re.fullmatch(r"(\w+)\$ (.+)", line) for line in block.text.splitlines()]
+                assert all(typed), f"{where}: every line says in whose folder it is typed"
+                for name, line in (match.groups() for match in typed):
+                    people[name] = people.get(name) or Terminal(tmp_path / name)
+                    people[name].type(story.ports.replaced(line))
+                printed = ""
+                for name, line in (match.groups() for match in typed):
+                    said, code = people[name].answer()
+                    expected = re.search(r"# exit code (\d+)", line)
+                    assert code == int(expected[1] if expected else 0), f"{where}: {line}\n{said}"
+                    printed += story.ports.restored(said)
+            elif block.language == "text":
+                assert looks_like(block.text, printed), f"{where}: printed instead\n{printed}"
+    finally:
+        for terminal in people.values():
+            terminal.close()
+
+
+def test_the_commands_of_the_readme_are_those_of_the_story():
+    """They need five people, and are run in the story."""
+    shown = next(block.text for block in blocks(ROOT / "README.md") if "tacit agent " in block.text)
+    commands = [line.split("#")[0].strip() for line in shown.splitlines()]
+    story = PEERS.read_text(encoding="utf-8")
+    assert len(commands) == 5
+    for command in commands:
+        assert f"$ {command}" in story, f"docs/peers.md does not run {command}"
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path != PEERS], ids=lambda path: path.name)
 def test_every_block_runs_and_prints_what_it_says(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    module = types.ModuleType(f"document_{path.stem.replace('-', '_').lower()}")
-    monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
-    printed = None
+    story, printed = Story(path, monkeypatch, capsys), None
     for block in blocks(path):
         where = f"{path.name}, line {block.line}"
         if block.language == "python":
-            source = "\n" * block.line + block.text  # so that a traceback names the document's line
-            exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-            printed = capsys.readouterr().out
+            printed = story.run(block)
         elif block.language == "console":
             lines = [line for line in block.text.splitlines() if line.startswith("$ ")]
             assert lines, f"{where}: a console block without a command"
             assert all(line.startswith("$ tacit ") for line in lines), f"{where}: only tacit's commands are run"
-            printed = "".join(run_command(line, tmp_path) for line in lines)
+            printed = "".join(run_command(story.ports.replaced(line), tmp_path) for line in lines)
         elif block.language == "toml":
             named = re.match(r"# (\S+\.toml)\n", block.text)
             if named:
@@ -150,8 +273,8 @@ def test_nothing_about_machines_or_workshops_is_printed(path):
     """No machine's folders, no package registry, nothing about how the work is organised."""
     folders = ("work", "home", "tmp", "root", "usr", "var", "opt", "Users")
     forbidden = [rf"(?<![\w.~<])/{folder}\b" for folder in folders]
-    notes = ("DES" + "IGN", "STY" + "LE", "PE" + "ERS", "PROTO" + "COL", "the" + "ory")
-    forbidden += [rf"\b{note}\.md\b" for note in notes]
+    notes = ("DES" + "IGN", "STY" + "LE", "(?-i:PE" + "ERS)", "PROTO" + "COL", "the" + "ory")
+    forbidden += [rf"\b{note}\.md\b" for note in notes]  # docs/peers.md is a page of ours, in small letters
     forbidden += [r"\bsha" + r"red/", r"\bpy" + r"pi\b", r"\b[A-Z]:\\"]
     forbidden += [r"(?<![\w&])#\d+\b", r"\bissue \d+", r"§"]
     text = path.read_text(encoding="utf-8")
@@ -259,6 +382,15 @@ def test_the_reference_names_every_field(section):
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     for field in msgspec.structs.fields(section):
         named = f"`{field.name}`" in page or f"`[{field.name}]`" in page
+        assert named, f"docs/reference.md does not name the field {field.name} of {section.__name__}"
+
+
+@pytest.mark.parametrize("section", [Manifest, Member, Model, Masks, Stop])
+def test_the_reference_names_every_field_of_the_manifest(section):
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    part = re.search(r"^## The manifest\n(.*?)^## ", page, flags=re.DOTALL | re.MULTILINE)[1]
+    for field in msgspec.structs.fields(section):
+        named = f"`{field.name}`" in part or f"`[{field.name}]`" in part
         assert named, f"docs/reference.md does not name the field {field.name} of {section.__name__}"
 
 

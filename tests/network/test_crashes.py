@@ -42,7 +42,7 @@ def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks)
 @pytest.mark.parametrize(("name", "masks"), [("gradient-tracking", "affine"), ("lbfgs", "sums")])
 def test_members_killed_at_random_moments_change_nothing(federation, trial, name, masks):
     """`kill -9` and restart, several times: never a redrawn mask, never another answer."""
-    peers, moments = federation(algorithm=name, privacy=MASKS[masks]), random.Random(trial)
+    peers, moments = federation(algorithm=name, privacy=MASKS[masks]), random.Random(trial)  # noqa: S311
     expected = peers.expected()
     members = peers.start()
     time.sleep(moments.uniform(0.0, 0.3))

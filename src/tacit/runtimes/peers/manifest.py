@@ -105,12 +105,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return manifest
 
     def session(self) -> str:
-        """Return the hash that names the run."""
-        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+        """Return the hash that names the run; the order of the members counts, since it numbers the agents."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
     def parts(self) -> dict[str, str]:
         """Return a short hash of every part, so that a difference can be named."""
-        encode = msgspec.json.Encoder(order="deterministic").encode
+        encode = msgspec.json.Encoder().encode
         return {
             name: hashlib.sha256(encode(getattr(self, name))).hexdigest()[:16] for name in self.__struct_fields__
         }
