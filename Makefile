@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-network check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -23,6 +23,9 @@ demo: $(VENV)/.installed            ## solve a private problem and replay the pa
 
 test: $(VENV)/.installed-dev        ## the test suite, with coverage
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term
+
+test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m network
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

@@ -180,6 +180,7 @@ class Terminal:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the story is told with a shell")
+@pytest.mark.network
 def test_five_people_in_five_folders(tmp_path, monkeypatch, capsys):
     """Every command of docs/peers.md, as five people would type it: real processes, killed and started again."""
     monkeypatch.chdir(tmp_path)

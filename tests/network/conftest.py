@@ -16,6 +16,14 @@ from tacit.solving import choose
 SEED = 7
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark everything here but one quick check: kills, faults and attacks take minutes and an idle machine."""
+    for item in items:
+        if "/network/" in item.nodeid and "test_processes" not in item.nodeid:
+            item.add_marker(pytest.mark.network)
+
+
 class Federation:
     """A small problem, what the in-memory agents make of it, and its members as processes with the same keys."""
 

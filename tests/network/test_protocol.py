@@ -659,7 +659,6 @@ HUNT = settings(
 )
 
 
-@pytest.mark.skip(reason="half a frame of garbage can keep this harness waiting for ever")
 def test_agents_on_bad_links_use_every_message_once_in_order_and_finish():
     run_machine(Federation, settings=STEADY)
 
