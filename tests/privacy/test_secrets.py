@@ -34,7 +34,7 @@ def assert_clean(text):
         assert form not in digits, f"a private number is in: {text[:300]}"
 
 
-@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("runtime", [name for name in RUNTIMES if name != "peers"])  # which takes no seed
 def test_records_and_answers_hold_no_secret(runtime, caplog, capsys):
     problem = planted()
     with caplog.at_level(logging.DEBUG):
