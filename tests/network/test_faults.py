@@ -44,6 +44,11 @@ class Proxy:
         self.loop.run_until_complete(self._open())
         ready.set()
         self.loop.run_forever()
+        pending = asyncio.all_tasks(self.loop)
+        for task in pending:
+            task.cancel()
+        self.loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+        self.loop.close()
 
     async def _open(self):
         for name, port in self.targets.items():

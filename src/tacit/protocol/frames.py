@@ -46,33 +46,45 @@ class Parser:
     """Cuts frames out of bytes that arrive in any pieces. *limit* is the longest message that may come."""
 
     def __init__(self, limit: int) -> None:
-        self._limits = {Kind.HELLO: HELLO_LIMIT, Kind.DATA: limit, Kind.PING: 0, Kind.BYE: HELLO_LIMIT}
+        self._limits: dict[int, int] = {
+            Kind.HELLO: HELLO_LIMIT,
+            Kind.DATA: limit,
+            Kind.PING: 0,
+            Kind.BYE: HELLO_LIMIT,
+        }
         self._buffer = bytearray()
+        self._needed = 0  # bytes that the frame begun needs
 
     @property
     def waiting(self) -> int:
         """How many bytes lie here that are not a frame yet."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes | bytearray) -> list[Frame]:
         """Take some bytes, and return the frames that are complete."""
-        self._buffer += data
+        if self._buffer:
+            self._buffer += data
+            if len(self._buffer) < self._needed:
+                return []
+            data, self._buffer = self._buffer, bytearray()
         frames = []
-        start = 0
-        while len(self._buffer) - start >= _HEADER.size:
-            length, kind, number, acknowledged = _HEADER.unpack_from(self._buffer, start)
-            if kind not in self._limits:
+        start, self._needed = 0, 0
+        while len(data) - start >= _HEADER.size:
+            length, kind, number, acknowledged = _HEADER.unpack_from(data, start)
+            limit = self._limits.get(kind)
+            if limit is None:
                 raise ProtocolError(f"a peer sent a frame of the unknown kind {kind}.")
-            if length > self._limits[Kind(kind)]:
+            if length > limit:
                 raise ProtocolError(
-                    f"a peer announced {length} bytes where a {Kind(kind).name} holds at most "
-                    f"{self._limits[Kind(kind)]}."
+                    f"a peer announced {length} bytes where a {Kind(kind).name} holds at most {limit}."
                 )
             end = start + _HEADER.size + length
-            if len(self._buffer) < end:
+            if len(data) < end:
+                self._needed = end - start
                 break
-            body = bytes(self._buffer[start + _HEADER.size : end])
+            body = bytes(memoryview(data)[start + _HEADER.size : end])
             frames.append(Frame(Kind(kind), number, acknowledged, body))
             start = end
-        del self._buffer[:start]
+        if start < len(data):
+            self._buffer += memoryview(data)[start:]
         return frames

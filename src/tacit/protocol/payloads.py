@@ -19,7 +19,7 @@ _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 def encode(array: NDArray[Any]) -> bytes:
     """Return a vector of 64-bit numbers as bytes."""
     letter = _KINDS[array.dtype.kind]
-    return letter + np.ascontiguousarray(array, dtype=_LETTERS[letter]).tobytes()
+    return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
 
 
 def decode(body: bytes) -> NDArray[Any]:
@@ -28,7 +28,7 @@ def decode(body: bytes) -> NDArray[Any]:
     if dtype is None or len(body) % 8 != 1:
         raise ProtocolError("a peer sent a message that is no vector of numbers.")
     array = np.frombuffer(body, dtype=dtype, offset=1)
-    if dtype.kind == "f" and not np.isfinite(array).all():
+    if dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(array)):
         raise ProtocolError("a peer sent a number that is none (NaN or infinite): its run has come apart.")
     return array
 

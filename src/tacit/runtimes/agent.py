@@ -73,12 +73,13 @@ def run_agent(
     rows: slice,
     memory: Memory | None = None,
     barriers: bool = False,
+    on_commit: Callable[[], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
     *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published.
+    published; *on_commit* is called when all are past the second one.
     """
     memory = memory or NoMemory()
     peers: Peers = neighbours
@@ -90,6 +91,8 @@ def run_agent(
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
             neighbours.aside().sum(np.zeros(1))
+        if on_commit is not None:
+            on_commit()
         watch, observer = job.watch(on_progress), Observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
         verdict: Verdict | None = None

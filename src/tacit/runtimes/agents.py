@@ -42,6 +42,9 @@ class Wires:
             raise TacitError("a neighbour stopped in the middle of a round.")
         return message
 
+    def expect(self) -> None:
+        """Do nothing: queues wait by themselves."""
+
     def close(self) -> None:
         """Tell the neighbours not to wait any more."""
         for queue in self._outgoing:

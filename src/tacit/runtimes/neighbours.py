@@ -26,6 +26,9 @@ class Links(Protocol):
     def receive(self, neighbour: int) -> Message:
         """Wait for the next message of the neighbour of that row."""
 
+    def expect(self) -> None:
+        """Say that a message of every neighbour is needed next: links may wait for all of them at once."""
+
 
 class Neighbours:
     """`Peers` for one agent that knows its own weights and its own links, and nothing else."""
@@ -93,6 +96,7 @@ class Neighbours:
             self._links.send(row, message)
         spoken = 0 if more else len(messages)
         self.traffic.count(exchanges=not more, messages=spoken, bytes=sum(m.nbytes for m in messages))
+        self._links.expect()
         return [_like(message, self._links.receive(row)) for row, message in enumerate(messages)]
 
 

@@ -80,15 +80,20 @@ class Agent:
         self,
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
+        on_commit: Callable[[], None] | None = None,
     ) -> Outcome:
-        """Take part until all agents stop, and return the answer; a run that is over is not begun again."""
+        """Take part until all agents stop, and return the answer; a run that is over is not begun again.
+
+        *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
+        again after every restart.
+        """
         answer = self._answered()
         if answer is not None:
             return answer
         network, order = self.job.network, list(self.manifest.members)
         i = order.index(self.me)
         names = [order[j] for j in network.neighbours(i)]
-        store = Store(self.file, durable=self._durable)
+        store = Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
         try:
             store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
             store.check(
@@ -121,6 +126,7 @@ class Agent:
                     rows=row_ranges(network.degrees)[i],
                     memory=links,
                     barriers=True,
+                    on_commit=on_commit,
                     on_progress=on_progress,
                 )
                 links.flush()
@@ -155,7 +161,7 @@ class Agent:
 
     def _connect(self, names: list[str], store: Store) -> Connections:
         members, order = self.manifest.members, list(self.manifest.members)
-        position = store.position()
+        position, outbox = store.position(), store.outbox()
         neighbours = {}
         for row, name in enumerate(names):
             channel = Channel(
@@ -166,7 +172,7 @@ class Agent:
                 limit=longest(self.manifest.unknowns),
             )
             channel.restore(
-                store.outbox(row),
+                outbox.get(row, []),
                 store.journal(row),
                 cursor=position.cursors[row] if position else 0,
                 used=position.used[row] if position else 0,
@@ -211,7 +217,7 @@ class Agent:
         deadline = time.monotonic() + _LINGER
         said: set[tuple[str, int]] = set()
         while time.monotonic() < deadline:
-            with connections.changed:
+            with connections.guard:
                 waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
                 gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
                 greet = [
@@ -224,12 +230,11 @@ class Agent:
             connections.write(greet)
             said |= {(name, connections.neighbours[name].connected) for name, _ in greet}
             if not waiting:
-                time.sleep(0.02)
+                connections.wait(lambda: False, 0.02)
                 return True
             if any(n.open for n in waiting):
                 deadline = time.monotonic() + _LINGER
-            with connections.changed:
-                connections.changed.wait(0.05)
+            connections.wait(lambda: all(n.channel.finished for n in connections.neighbours.values()), 0.05)
         return False
 
 

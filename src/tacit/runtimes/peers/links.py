@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from tacit.errors import NetworkError
 from tacit.masks import Keystream
@@ -17,7 +18,7 @@ from tacit.runtimes.neighbours import Message
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 
-_EVERY_SECONDS, _EVERY_ROUNDS = 0.1, 32  # how often a checkpoint is taken
+_EVERY_SECONDS, _EVERY_ROUNDS, _EVERY_BYTES = 0.5, 64, 1 << 24  # how often a checkpoint is taken
 
 
 class PeerLinks:
@@ -38,6 +39,9 @@ class PeerLinks:
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
         self._patience, self._on_wait = patience, on_wait
         self._pending: list[tuple[str, bytes]] = []
+        self._drawn: tuple[Message, bytes] | None = None
+        self._sharing: list[tuple[int, int]] = []
+        self._unsaved = 0  # bytes written down since the last checkpoint
         self._safe: list[int] = []
         self._setting_up = True
         self._saved_at, self._saved_round = time.monotonic(), 0
@@ -46,31 +50,49 @@ class PeerLinks:
 
     def send(self, neighbour: int, message: Message) -> None:
         """Draw up a message; it leaves when this agent next waits."""
-        body = encode(message)
-        with self._connections.changed:
+        if self._drawn is None or self._drawn[0] is not message:  # one vector to all neighbours is kept once
+            self._keep()
+            self._drawn = message, encode(message)
+        body = self._drawn[1]
+        with self._connections.guard:
             frame = self._channels[neighbour].put(body)
         if frame is not None:
-            self._store.sent(neighbour, frame.number, body)
+            self._sharing.append((neighbour, frame.number))
             self._pending.append((self._names[neighbour], frame.encode()))
+
+    def _keep(self) -> None:
+        """Write down the message that was drawn up last, with all links that it is for."""
+        if self._sharing and self._drawn is not None:
+            self._store.sent(self._sharing, self._drawn[1])
+            self._unsaved += len(self._drawn[1])
+            self._sharing = []
+        self._drawn = None
+
+    def expect(self) -> None:
+        """Wait for a message of every neighbour."""
+        self.flush()
+        channels = self._channels
+        self._connections.wait(lambda: all(channel.inbox for channel in channels), min(1.0, self._patience))
 
     def receive(self, neighbour: int) -> Message:
         """Wait for the neighbour's next message."""
         self.flush()
         channel, waited = self._channels[neighbour], 0.0
-        with self._connections.changed:
-            while (body := channel.take()) is None:
-                if self._connections.failure is not None:
-                    raise NetworkError("the links of this agent have failed.") from self._connections.failure
-                if waited >= self._patience:
-                    raise NetworkError(
-                        f"{self._names[neighbour]} has not answered for {waited:.0f} s; the state is kept, and the "
-                        "run goes on when both are back."
-                    )
-                start = time.monotonic()
-                self._connections.changed.wait(min(1.0, self._patience))
-                waited += time.monotonic() - start
-                if self._on_wait is not None and waited >= 1.0:
-                    self._on_wait(self._names[neighbour], waited)
+        while not channel.inbox:
+            if self._connections.failure is not None:
+                raise NetworkError("the links of this agent have failed.") from self._connections.failure
+            if waited >= self._patience:
+                raise NetworkError(
+                    f"{self._names[neighbour]} has not answered for {waited:.0f} s; the state is kept, and the "
+                    "run goes on when both are back."
+                )
+            start = time.monotonic()
+            self._connections.wait(lambda: bool(channel.inbox), min(1.0, self._patience))
+            waited += time.monotonic() - start
+            if self._on_wait is not None and waited >= 1.0:
+                self._on_wait(self._names[neighbour], waited)
+        with self._connections.guard:
+            body = cast(bytes, channel.take())  # nobody else takes
             number = channel.used - 1
         if self._setting_up:
             self._store.came(neighbour, number, body)
@@ -78,9 +100,10 @@ class PeerLinks:
 
     def flush(self) -> None:
         """Commit what was drawn up, then send it."""
+        self._keep()
         self._store.commit()
         if self._safe:
-            with self._connections.changed:
+            with self._connections.guard:
                 for channel, used in zip(self._channels, self._safe, strict=True):
                     channel.safe = used
             self._safe = []
@@ -96,7 +119,7 @@ class PeerLinks:
         position = self._store.position()
         if position is None:
             return None
-        with self._connections.changed:
+        with self._connections.guard:
             for channel, cursor, used in zip(self._channels, position.cursors, position.used, strict=True):
                 channel.rewind(cursor=cursor, used=used)
         self._source.seek(position.keystream)
@@ -106,17 +129,17 @@ class PeerLinks:
     def remember(self, recalled: Recalled) -> None:
         """Take a checkpoint now and then; it is committed with the next message."""
         now = time.monotonic()
-        if now - self._saved_at < _EVERY_SECONDS and recalled.done - self._saved_round < _EVERY_ROUNDS:
+        recent = now - self._saved_at < _EVERY_SECONDS and recalled.done - self._saved_round < _EVERY_ROUNDS
+        if recent and self._unsaved < _EVERY_BYTES:
             return
         self.checkpoint(recalled)
 
     def checkpoint(self, recalled: Recalled) -> None:
         """Take a checkpoint."""
-        with self._connections.changed:
+        with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
             self._store.save(recalled, keystream=self._source.position, cursors=cursors, used=used)
-            for row, channel in enumerate(self._channels):
-                first = channel.outbox[0][0] if channel.outbox else channel.next_out
-                self._store.acknowledged(row, first)
+            self._store.acknowledged([c.outbox[0][0] if c.outbox else c.next_out for c in self._channels])
         self._safe = used  # acknowledged once the checkpoint is committed
+        self._unsaved = 0
         self._saved_at, self._saved_round = time.monotonic(), recalled.done

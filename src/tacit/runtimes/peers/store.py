@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
 from tacit.typing import Array
 
+_PAGE, _LARGE_PAGE = 4096, 65536  # of the file, in bytes: a long vector in few pages, a short one in a small page
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS outbox
-(link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS
+(id INTEGER PRIMARY KEY, links BLOB, body BLOB); CREATE TABLE IF NOT EXISTS
 journal (link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID; CREATE TABLE IF NOT
 EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS state (part INTEGER
 PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -49,18 +51,22 @@ class Position(msgspec.Struct, frozen=True):
 class Store:
     """One agent's file."""
 
-    def __init__(self, path: Path, *, durable: bool = False) -> None:
+    def __init__(self, path: Path, *, durable: bool = False, numbers: int = 1) -> None:
         fresh = not path.exists()
         if fresh:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         self.path = path
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        self._database.execute(f"PRAGMA page_size = {_LARGE_PAGE if 8 * numbers > _LARGE_PAGE else _PAGE}")
+        self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # before WAL: no shared memory, no locks a commit
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-        self._database.execute("PRAGMA secure_delete = ON")
+        self._database.execute("PRAGMA secure_delete = FAST")
         self._database.executescript(_SCHEMA)
         self._open = False
         self._looks = 0  # how many are written down
+        self._kept: deque[tuple[int, list[tuple[int, int]]]] = deque()  # what is in the outbox, in order
+        self._next = 0
 
     def get(self, name: str) -> bytes | None:
         """Return one fact about the run."""
@@ -92,25 +98,41 @@ class Store:
             self._database.execute("COMMIT")
             self._open = False
 
-    def sent(self, link: int, number: int, body: bytes) -> None:
-        """Write down a message before it is sent."""
+    def sent(self, links: list[tuple[int, int]], body: bytes) -> None:
+        """Write down a message before it is sent, with the links that it goes to and its number on each."""
         self.begin()
-        self._database.execute("INSERT INTO outbox VALUES (?, ?, ?)", (link, number, body))
+        self._database.execute(
+            "INSERT INTO outbox VALUES (?, ?, ?)", (self._next, msgspec.json.encode(links), body)
+        )
+        self._kept.append((self._next, links))
+        self._next += 1
 
     def came(self, link: int, number: int, body: bytes) -> None:
         """Write down a message of the setting-up."""
         self.begin()
         self._database.execute("INSERT OR IGNORE INTO journal VALUES (?, ?, ?)", (link, number, body))
 
-    def acknowledged(self, link: int, number: int) -> None:
-        """Forget messages that nobody will want again."""
-        self.begin()
-        self._database.execute("DELETE FROM outbox WHERE link = ? AND number < ?", (link, number))
+    def acknowledged(self, numbers: list[int]) -> None:
+        """Forget messages that nobody will want again: those before *numbers* on every link."""
+        first = self._kept[0][0] if self._kept else self._next
+        while self._kept and all(number < numbers[link] for link, number in self._kept[0][1]):
+            self._kept.popleft()
+        last = self._kept[0][0] if self._kept else self._next
+        if last > first:
+            self.begin()
+            self._database.execute("DELETE FROM outbox WHERE id < ?", (last,))
 
-    def outbox(self, link: int) -> list[tuple[int, bytes]]:
-        """Return the messages that may be wanted again, in order."""
-        rows = self._database.execute("SELECT number, body FROM outbox WHERE link = ? ORDER BY number", (link,))
-        return [(int(number), bytes(body)) for number, body in rows]
+    def outbox(self) -> dict[int, list[tuple[int, bytes]]]:
+        """Return the messages that may be wanted again, in order, by link."""
+        self._kept.clear()
+        found: dict[int, list[tuple[int, bytes]]] = {}
+        for row, links, body in self._database.execute("SELECT id, links, body FROM outbox ORDER BY id"):
+            to = msgspec.json.decode(links, type=list[tuple[int, int]])
+            self._kept.append((row, to))
+            self._next = row + 1
+            for link, number in to:
+                found.setdefault(link, []).append((number, body))
+        return found
 
     def journal(self, link: int) -> list[bytes]:
         """Return the messages of the setting-up, in order."""
