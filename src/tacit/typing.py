@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
+Rows = NDArray[np.bool_]
 Numbers = TypeVar("Numbers", Array, Words)
 
 
@@ -89,6 +90,10 @@ class Peers(Protocol):
         """Return how many directed links start here: rows of what `swap` takes."""
 
     @property
+    def first(self) -> Rows:
+        """Tell of every such link whether it starts at its first end: that with the smaller id."""
+
+    @property
     def resolution(self) -> float:
         """Return to how much a sum is exact, beyond the rounding of floats; 0 where nothing else rounds."""
 
@@ -98,10 +103,11 @@ class Peers(Protocol):
     def gather(self, x: Array) -> Array:
         """Return Σ_j x_j over the neighbours alone."""
 
-    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
         """Send row (i, j) to neighbour j, and return what j sent back in its place.
 
-        *more* says that this is the next piece of the same exchange: long rows go in pieces.
+        *more* says that this is the next piece of the same exchange: long rows go in pieces. *only* names the rows
+        that are sent, one end of every link; those that nobody sends are zero.
         """
 
     def total(self, r: Numbers) -> Numbers:

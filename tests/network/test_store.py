@@ -17,7 +17,7 @@ def checkpoint(done: int) -> Recalled:
 
 
 def save(store: Store, done: int) -> None:
-    store.save(checkpoint(done), keystream=done, cursors=[done], used=[done])
+    store.save(checkpoint(done), keystreams=[done], cursors=[done], used=[done])
 
 
 def test_a_checkpoint_that_is_committed_is_recalled(tmp_path):

@@ -8,7 +8,7 @@ import tacit
 from tacit.algorithms import ALGORITHMS
 from tacit.costs import Function, Functions
 from tacit.errors import ProtectionError
-from tacit.masks import AffineMasks, BasisMasks, Keystreams, QuadraticMasks, SumMasks, agent_keys
+from tacit.masks import AffineMasks, BasisMasks, Keystreams, QuadraticMasks, SumMasks, agent_keys, pair
 from tacit.masks.sums import masked
 from tacit.runtimes import Stacked
 
@@ -257,12 +257,12 @@ def test_differences_of_gradients_get_nothing_out_of_secret_sums():
     """Masked gradients at two points: their difference is a uniform word, whatever the features are."""
     problem = ridge()
     network, fixed = problem.network, SumMasks().fixed_point(agents=8)
-    source = Keystreams(agent_keys(8, seed=1), network.degrees)
+    source, peers = Keystreams(agent_keys(8, seed=1), network.degrees), Stacked(network)
     differences = []
     for k in range(500):
         e = np.eye(3)[k % 3]
         words = [
-            masked(fixed.encode(problem.stack.grad(x)), source, Stacked(network), fixed.ring)
+            masked(fixed.encode(problem.stack.grad(x)), pair("both", source, peers), peers, fixed.ring)
             for x in (np.zeros(3), e)
         ]
         differences.append(words[1] - words[0])

@@ -12,7 +12,7 @@ import pytest
 
 import tacit
 from tacit.errors import ProtectionError, RangeError
-from tacit.masks import Keystreams, SecretSums, SumMasks, agent_keys
+from tacit.masks import Keystreams, SecretSums, SumMasks, agent_keys, pair
 from tacit.masks.sums import masked
 from tacit.network import Network
 from tacit.runtimes import RUNTIMES, Stacked
@@ -29,8 +29,8 @@ class Modulo:
     def add(self, a, b):
         return (a + b) % self.q
 
-    def net(self, r, peers, *, more=False):
-        return peers.total(peers.swap(r, more=more) + (self.q - r)) % self.q
+    def net(self, went, came, peers):
+        return peers.total(came + (self.q - went)) % self.q
 
 
 class Enumerated:
@@ -51,7 +51,7 @@ def view_distribution(network, q, coalition, secrets):
     links = 2 * len(network.links)
     r = np.array(list(product(range(q), repeat=links)), dtype=np.uint64).T
     words = np.tile(np.array(secrets, dtype=np.uint64)[:, None], (1, r.shape[1]))
-    published = masked(words, Enumerated(r), Stacked(network), Modulo(q))
+    published = masked(words, pair("both", Enumerated(r), Stacked(network)), Stacked(network), Modulo(q))
     rows = [(i, int(j)) for i in range(len(network)) for j in network.neighbours(i)]
     seen = [k for k, (i, j) in enumerate(rows) if i in coalition or j in coalition]
     return Counter(map(tuple, np.concatenate([r[seen], published]).T.tolist()))
@@ -105,7 +105,7 @@ class Spy:
 
     def __init__(self, peers):
         self.peers, self.words = peers, []
-        self.degree, self.links = peers.degree, peers.links
+        self.degree, self.links, self.first = peers.degree, peers.links, peers.first
 
     def sum(self, v, add=np.add):
         self.words.append(v.copy())
@@ -138,14 +138,16 @@ def test_the_same_numbers_travel_under_fresh_masks_every_time(words):
 def test_a_mask_used_twice_would_give_the_difference_away():
     """Why it is not: the control that this test can see a reuse."""
     network = Network(nx.cycle_graph(4))
-    fixed = SumMasks().fixed_point(agents=4)
+    fixed, peers = SumMasks().fixed_point(agents=4), Stacked(network)
     v, w = np.random.default_rng(0).standard_normal((2, 4, 3))
     seen = [
-        masked(fixed.encode(x), Keystreams(agent_keys(4, seed=7), network.degrees), Stacked(network), fixed.ring)
+        masked(fixed.encode(x), pair("both", source, peers), peers, fixed.ring)
         for x in (v, w)
+        for source in [Keystreams(agent_keys(4, seed=7), network.degrees)]
     ]
     np.testing.assert_allclose(fixed.decode(seen[0] - seen[1]), v - w, atol=2 * fixed.step)
-    fresh = masked(fixed.encode(w), Keystreams(agent_keys(4), network.degrees), Stacked(network), fixed.ring)
+    other = pair("both", Keystreams(agent_keys(4), network.degrees), peers)
+    fresh = masked(fixed.encode(w), other, peers, fixed.ring)
     assert np.abs(fixed.decode(seen[0] - fresh) - (v - w)).min() > 1e-3
 
 

@@ -52,7 +52,7 @@ def test_a_record_has_no_place_for_a_secret():
     names = set(re.findall(r'"(\w+)":', answer.record.to_json()))
     assert names == {
         "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "phase1", "mechanism", "sigma",
-        "bound", "step", "words", "sum_error", "sums", "link_scales", "hides", "splits_exactly", "phase2", "algorithm", "settings", "step_size",
+        "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "splits_exactly", "phase2", "algorithm", "settings", "step_size",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "disagreement", "error", "history", "seconds", "warnings",
     }  # fmt: skip
@@ -100,7 +100,7 @@ def test_masks_differ_from_run_to_run():
 
 def test_settings_of_masks_hold_no_randomness():
     """What a user writes down (and a manifest will hash) is σ, the bound and the seed: no mask, no key."""
-    assert {f.name for f in dataclasses.fields(AffineMasks)} == {"sigma", "bound", "seed", "link_scales"}
+    assert {f.name for f in dataclasses.fields(AffineMasks)} == {"sigma", "bound", "seed", "link_scales", "pairing"}
 
 
 def test_two_agents_are_warned_that_nothing_is_hidden():

@@ -72,6 +72,8 @@ class Certificate:
     """Agents with at most t neighbours: a coalition of those learns their coefficient exactly."""
     secret: str = "affine part"  # noqa: S105  a word, not a password
     """What the masks hide of every agent, in a word or two."""
+    computational: bool = False
+    """Whether masks come from keys that neighbours agree on: then all of this holds against bounded adversaries."""
 
     @property
     def sigma(self) -> float:
@@ -131,6 +133,7 @@ class Certificate:
             "guards": self.guards,
             "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
             "perfect": self.is_perfect,
+            "computational": self.computational,
             "sigma": [_finite(s) for s in self.sigmas] if len(self.sigmas) > 1 else _finite(self.sigma),
             "mu": _finite(self.mu),
             "epsilon": _finite(self.epsilon),

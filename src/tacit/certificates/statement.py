@@ -26,6 +26,7 @@ ASSUMPTIONS_OF_SUMS = (
     "every sum has masks of its own, which are erased",
     "masks come from a cryptographic source",
 )
+COMPUTATIONAL = "nobody can break X25519 or AES-256, from which both ends of a link draw its masks (computational)"
 NOT_COVERED_BY_SUMS = (
     "the sums over all honest agents, with every point that they were taken at",
     "further runs with other agents, whose sums can be subtracted",
@@ -37,8 +38,10 @@ _BESIDE = {"quadratic cost": "penalties and limits", "hidden component": "what l
 
 def statement(certificate: Certificate, distance: float) -> str:
     """Return the guarantee, its assumptions and its limits, in three sentences."""
-    assumptions = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
+    assumptions: tuple[str, ...] = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
     not_covered = NOT_COVERED_BY_SUMS if certificate.is_perfect else NOT_COVERED
+    if certificate.computational:
+        assumptions = (*assumptions, COMPUTATIONAL)
     if certificate.secret in _BESIDE:
         summed = f"the sum of the honest agents' {certificate.secret}s, which the answer tells"
         not_covered = (_BESIDE[certificate.secret], summed, *not_covered[2:])

@@ -77,11 +77,12 @@ def _phase1(answer: Answer) -> str:
     phase1 = answer.record.phase1
     if phase1 is None:
         return "none: nothing was hidden, and neighbours can read the costs from what they receive"
+    seeds = "; computational: masks from agreed keys" if phase1.pairing == "seeds" else ""
     if phase1.sigma is None:
-        return f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}"
+        return f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}{seeds}"
     rounding = "" if phase1.splits_exactly else " (up to rounding)"
     name = {"AffineMasks": "affine", "QuadraticMasks": "quadratic"}.get(phase1.mechanism, "basis")
-    return f"{name} masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}"
+    return f"{name} masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}{seeds}"
 
 
 def _privacy(answer: Answer) -> list[str]:

@@ -4,6 +4,7 @@ from tacit.lattice import Lattice
 from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticMasks, mask
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import Hidden, Mechanism
+from tacit.masks.pairing import Pairing, Way, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
 from tacit.masks.sums import SecretSums, SumMasks
 from tacit.masks.words import FixedPoint
@@ -18,11 +19,14 @@ __all__ = [
     "Keystreams",
     "Lattice",
     "Mechanism",
+    "Pairing",
     "QuadraticMasks",
     "SecretSums",
     "Source",
     "SumMasks",
+    "Way",
     "agent_keys",
     "draw",
     "mask",
+    "pair",
 ]

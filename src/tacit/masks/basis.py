@@ -27,6 +27,7 @@ from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
+from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.network import Network
 from tacit.typing import Array, Peers
@@ -38,17 +39,23 @@ _SPREAD = 1e4  # of the links' scales: thinner masks would no longer be Gaussian
 
 @dataclass(frozen=True, slots=True)
 class GaussianMasks:
-    """What masks over any basis share: σ, the public bound, the seed of simulations, scales of single links."""
+    """What masks over any basis share.
+
+    They are σ, the public bound, the seed of simulations, scales of single links, and how the ends of a link come
+    to know its random terms (`tacit.masks.pairing`).
+    """
 
     sigma: float
     bound: float | None = None
     seed: int | None = None
     link_scales: LinkScales | Mapping[tuple[Any, Any], float] = ()
+    pairing: Way = "both"
 
     def __post_init__(self) -> None:
         if isinstance(self.link_scales, Mapping):
             pairs = tuple((a, b, float(scale)) for (a, b), scale in self.link_scales.items())
             object.__setattr__(self, "link_scales", pairs)
+        refuse_unknown(self.pairing)
         self.lattice(agents=2, links=1)  # refuse an impossible sigma where it is written
 
     @property
@@ -149,8 +156,9 @@ class GaussianMasks:
         lattice = self.lattice(agents=len(network), links=len(network.links))
         theta = lattice.round(self.basis.read(cost))
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
-        r = draw(source, scales.shape, lattice, None if (scales == 1.0).all() else scales)
-        effective = self.basis.fold(cost, theta + mask(r, peers))
+        uneven = None if (scales == 1.0).all() else scales
+        went, came = pair(self.pairing, source, peers).terms(lambda s: draw(s, scales.shape, lattice, uneven))
+        effective = self.basis.fold(cost, theta + peers.total(came - went))
         return Hidden(effective, Rounded(peers, len(network) * lattice.step / 2.0))
 
 

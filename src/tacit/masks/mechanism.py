@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from tacit.costs import CostStack, Family
+from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.network import Network
 from tacit.typing import Peers
@@ -29,7 +30,7 @@ class Rounded:
     """`Peers` whose sums are of numbers that were rounded before they were masked."""
 
     def __init__(self, peers: Peers, resolution: float) -> None:
-        self.degree, self.links, self.resolution = peers.degree, peers.links, resolution
+        self.degree, self.links, self.first, self.resolution = peers.degree, peers.links, peers.first, resolution
         self.mix, self.gather, self.swap = peers.mix, peers.gather, peers.swap
         self.total, self.sum = peers.total, peers.sum
 
@@ -64,6 +65,10 @@ class Mechanism(Protocol):
     @property
     def seed(self) -> int | None:
         """Return what makes the masks reproducible, and the run NOT PRIVATE; None for real masks."""
+
+    @property
+    def pairing(self) -> Way:
+        """Return how the ends of a link come to know its random terms."""
 
     def says(self, cost: AnyCost) -> str:
         """Return what is hidden of *cost*, in words."""

@@ -34,6 +34,9 @@ class Source(Protocol):
     def shorts(self, count: int) -> NDArray[np.uint16]:
         """Return *count* uniform 16-bit words that were never returned before."""
 
+    def branch(self, keys: Sequence[bytes]) -> Keystreams:
+        """Return one stream per key, side by side, which go back to a checkpoint together with this source."""
+
 
 class Keystream:
     """One agent's random bits: the AES-256-CTR keystream of one key. Nothing shows the key."""
@@ -42,22 +45,37 @@ class Keystream:
         if len(key) != _KEY_BYTES:
             raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
         self._key = algorithms.AES(key)
-        self.seek(0)
+        self._branches: list[Keystream] = []
+        self._seek(0)
 
-    def seek(self, position: int) -> None:
-        """Go to a position in the stream: where an agent was before it was restarted, and nowhere else."""
+    @property
+    def positions(self) -> list[int]:
+        """How many bytes were read, here and from every branch."""
+        return [self._position, *(branch._position for branch in self._branches)]
+
+    def seek(self, positions: Sequence[int]) -> None:
+        """Go to where an agent was before it was restarted, and nowhere else, here and in every branch."""
+        for stream, position in zip((self, *self._branches), positions, strict=True):
+            stream._seek(position)
+
+    def _seek(self, position: int) -> None:
         block, within = divmod(position, 16)
         self._cipher = Cipher(self._key, modes.CTR(block.to_bytes(16, "big"))).encryptor()
         self._cipher.update(bytes(within))
-        self.position = position
-        """How many bytes were read."""
+        self._position = position
+
+    def branch(self, keys: Sequence[bytes]) -> Keystreams:
+        """Return one stream per key, side by side, which go back to a checkpoint together with this one."""
+        streams = Keystreams(keys, np.ones(len(keys), dtype=np.intp))
+        self._branches += streams._streams
+        return streams
 
     def fill(self, room: memoryview) -> None:
         """Write the next bytes of the stream into *room*."""
         for start in range(0, len(room), len(_ZEROS)):
             part = room[start : start + len(_ZEROS)]
             self._cipher.update_into(_ZEROS[: len(part)], part)
-        self.position += len(room)
+        self._position += len(room)
 
     def read(self, count: int) -> bytearray:
         """Return the next *count* bytes of the stream."""
@@ -112,6 +130,10 @@ class Keystreams:
         out = np.empty(count, dtype="<u2")
         self._fill(out.data.cast("B"))
         return out
+
+    def branch(self, keys: Sequence[bytes]) -> Keystreams:
+        """Return one stream per key, side by side; these are never restarted."""
+        return Keystreams(keys, np.ones(len(keys), dtype=np.intp))
 
     def __repr__(self) -> str:
         return f"Keystreams({len(self._streams)} agents)"

@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
+from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.masks.words import FixedPoint, Ring
 from tacit.network import Network
-from tacit.typing import Array, Numbers, Peers, Words
+from tacit.typing import Array, Numbers, Peers, Rows, Words
 
 BOUND = 2.0**20
 _PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
@@ -41,14 +42,17 @@ class SumMasks:
     *bound* is a public limit on every number that is added up (entries of gradients and Hessians, values), agreed
     by all agents beforehand; sums are then exact to n·step/2, where the step follows from the bound. *words* = 2
     takes 128 bits instead of 64, for bounds so large that the step would be too coarse. *seed* makes the masks
-    reproducible for simulations: the run is then NOT PRIVATE, and says so.
+    reproducible for simulations: the run is then NOT PRIVATE, and says so. *pairing* says how the ends of a link
+    come to know its random terms (`tacit.masks.pairing`); "seeds" saves their messages and is computational.
     """
 
     bound: float = BOUND
     words: int = 1
     seed: int | None = None
+    pairing: Way = "both"
 
     def __post_init__(self) -> None:
+        refuse_unknown(self.pairing)
         self.fixed_point(agents=2)  # refuse an impossible bound where it is written
 
     def fixed_point(self, *, agents: int) -> FixedPoint:
@@ -88,15 +92,19 @@ class SumMasks:
 
     def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
         """Return the cost as it is, and peers that can do nothing but add up in secret."""
-        return Hidden(cost, SecretSums(peers, source, self.fixed_point(agents=len(network))))
+        links = pair(self.pairing, source, peers)
+        return Hidden(cost, SecretSums(peers, source, self.fixed_point(agents=len(network)), links))
 
 
 class SecretSums:
     """`Peers` that add up in secret, and refuse everything else."""
 
-    def __init__(self, peers: Peers, source: Source, fixed_point: FixedPoint) -> None:
+    def __init__(
+        self, peers: Peers, source: Source, fixed_point: FixedPoint, pairing: Pairing | None = None
+    ) -> None:
         self._peers, self._source, self._fixed_point = peers, source, fixed_point
-        self.degree, self.links = peers.degree, peers.links
+        self._pairing = pairing or pair("both", source, peers)
+        self.degree, self.links, self.first = peers.degree, peers.links, peers.first
         self.resolution = fixed_point.error
 
     def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
@@ -136,7 +144,7 @@ class SecretSums:
             part = v[..., start : start + _PIECE]
             if start + _PIECE >= width:
                 part = np.concatenate([part, complaint], axis=-1)
-            words = masked(fixed.encode(part), self._source, self._peers, fixed.ring, more=start > 0)
+            words = masked(fixed.encode(part), self._pairing, self._peers, fixed.ring, more=start > 0)
             out[..., each * start : each * start + words.shape[-1]] = words
         return out
 
@@ -148,7 +156,7 @@ class SecretSums:
         """Refuse."""
         self._refuse("gather")
 
-    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
         """Refuse."""
         self._refuse("swap")
 
@@ -163,8 +171,8 @@ class SecretSums:
         return "SecretSums(…)"
 
 
-def masked(words: Words, source: Source, peers: Peers, ring: Ring, *, more: bool = False) -> Words:
+def masked(words: Words, pairing: Pairing, peers: Peers, ring: Ring, *, more: bool = False) -> Words:
     """Return words + a, with masks a that nobody has seen before and nobody will see again."""
     width = words.shape[-1]
-    r = source.words(peers.links * width).reshape(peers.links, width)
-    return ring.add(words, ring.net(r, peers, more=more))
+    went, came = pairing.terms(lambda s: s.words(peers.links * width).reshape(peers.links, width), more=more)
+    return ring.add(words, ring.net(went, came, peers))

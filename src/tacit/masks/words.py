@@ -35,10 +35,9 @@ class OneWord:
     add: ClassVar[Callable[[Words, Words], Words]] = np.add
 
     @staticmethod
-    def net(r: Words, peers: Peers, *, more: bool = False) -> Words:
-        """Return Σ_j (r_ji − r_ij), eq. (4)."""
-        came = peers.swap(r, more=more)
-        came -= r
+    def net(went: Words, came: Words, peers: Peers) -> Words:
+        """Return Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
+        came -= went
         return peers.total(came)
 
     @staticmethod
@@ -65,12 +64,11 @@ class TwoWords:
         return _interleaved(low, high)
 
     @staticmethod
-    def net(r: Words, peers: Peers, *, more: bool = False) -> Words:
-        """Return Σ_j (r_ji − r_ij), eq. (4)."""
-        came = peers.swap(r, more=more)
+    def net(went: Words, came: Words, peers: Peers) -> Words:
+        """Return Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
         # a sum of rows would lose carries: add the 32-bit halves, which have room for them, and carry afterwards
         came_in = _from_halves([peers.total(half) for half in _halves(came)])
-        went_out = _from_halves([peers.total(half) for half in _halves(r)])
+        went_out = _from_halves([peers.total(half) for half in _halves(went)])
         return TwoWords.add(came_in, _negative(went_out))
 
     @staticmethod

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.errors import ProtocolError
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import Place, find_place
-from tacit.typing import Array, Numbers
+from tacit.typing import Array, Numbers, Rows
 
 Message = NDArray[Any]
 
@@ -41,6 +41,7 @@ class Neighbours:
         self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
         self.degree = self.links = len(weights)
+        self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
         self._tree: list[Place] = []
         self._aside: Neighbours | None = None
@@ -56,9 +57,22 @@ class Neighbours:
         """Return the sum of the neighbours' x."""
         return np.sum(self._exchange([x] * self.degree), axis=0)
 
-    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
         """Send row k to neighbour k, and return the rows that came back."""
+        if only is not None:
+            return self._hand_over(r, only, more=more)
         return np.stack(self._exchange(list(r), more=more))
+
+    def _hand_over(self, r: Numbers, only: Rows, *, more: bool) -> Numbers:
+        """Send some rows, and return the others, which the neighbours send."""
+        for row in np.flatnonzero(only):
+            self._links.send(int(row), r[row])
+        sent = int(only.sum())
+        self.traffic.count(exchanges=not more, messages=0 if more else sent, bytes=int(r[only].nbytes))
+        came = np.zeros_like(r)
+        for row in np.flatnonzero(~only):
+            came[row] = _like(r[row], self._links.receive(int(row)))
+        return came
 
     def total(self, r: Numbers) -> Numbers:
         """Return the sum of the own rows."""

@@ -21,7 +21,7 @@ from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import MESSAGE_BYTES, depth_of
-from tacit.typing import Array, Numbers, Peers
+from tacit.typing import Array, Numbers, Peers, Rows
 
 _DENSE = 64  # up to here a dense product is faster than a sparse one
 
@@ -42,6 +42,7 @@ class Stacked:
         i, j = network.links.T
         owner, neighbour = np.concatenate([i, j]), np.concatenate([j, i])
         order = np.lexsort((neighbour, owner))
+        self.first: Rows = (owner < neighbour)[order]
         place = np.empty_like(order)
         place[order] = np.arange(self.links)
         self._reverse = np.concatenate([place[len(i) :], place[: len(i)]])[order]
@@ -68,9 +69,12 @@ class Stacked:
         self._gossiped += x.nbytes
         return self._gathered(x)
 
-    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
         """Let row (i, j) trade places with row (j, i)."""
-        self._traffic.count(exchanges=not more, messages=0 if more else self.links, bytes=r.nbytes)
+        if only is not None:
+            r = np.where(only[:, None], r, r.dtype.type(0))
+        sent = self.links if only is None else int(only.sum())
+        self._traffic.count(exchanges=not more, messages=0 if more else sent, bytes=sent * r[0].nbytes)
         return np.take(r, self._reverse, axis=0)
 
     def total(self, r: Numbers) -> Numbers:

@@ -61,8 +61,8 @@ class Answer:
         link_scales = {(names[i], names[j]): scale for i, j, scale in phase1.link_scales} or None
         sigma = math.inf if phase1.sigma is None else phase1.sigma
         certificate = certify(self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, quick=quick)
-        secret = _SECRETS.get(phase1.mechanism)
-        return certificate if secret is None else replace(certificate, secret=secret)
+        secret = _SECRETS.get(phase1.mechanism, certificate.secret)
+        return replace(certificate, secret=secret, computational=phase1.pairing == "seeds")
 
     def __repr__(self) -> str:
         record = self.record

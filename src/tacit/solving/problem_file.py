@@ -15,7 +15,7 @@ import numpy as np
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm
 from tacit.costs import Family
 from tacit.errors import AlgorithmError, FileError, InputError
-from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks
+from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network, read_graph
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Progress
 from tacit.solving.answer import Answer
@@ -56,6 +56,7 @@ level = "affine"                        # hide affine parts (labels); "quadratic
 sigma = 1000.0                          # standard deviation of the masks: far above what they hide
 # bound = 65536.0                       # public limit on what is masked, agreed by all beforehand
 # words = 2                             # for "sums": 128 bits a number instead of 64
+# pairing = "seeds"                     # masks from keys that neighbours agree on: no messages, computational
 # protect = "whole"                     # refuse to run if less than this is hidden; or "affine"
 
 [algorithm]
@@ -90,6 +91,7 @@ class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: int | None = None
     protect: Protection | None = None
     seed: int | None = None
+    pairing: Way = "both"
 
 
 class StopSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -198,16 +200,14 @@ def _privacy(section: PrivacySection) -> Mechanism | None:
     if section.level == "sums":
         if section.sigma is not None:
             raise InputError("[privacy] level = 'sums' has no sigma: its masks are uniform; remove it.")
-        given = {
-            name: value for name in ("bound", "words", "seed") if (value := getattr(section, name)) is not None
-        }
-        return SumMasks(**given)
+        names = ("bound", "words", "seed", "pairing")
+        return SumMasks(**{name: value for name in names if (value := getattr(section, name)) is not None})
     if section.sigma is None:
         raise InputError(f"[privacy] level = {section.level!r} needs sigma, the standard deviation of the masks.")
     if section.words is not None:
         raise InputError(f"[privacy] words goes with level = 'sums', not with {section.level!r}.")
     masks = AffineMasks if section.level == "affine" else QuadraticMasks
-    return masks(section.sigma, bound=section.bound, seed=section.seed)
+    return masks(section.sigma, bound=section.bound, seed=section.seed, pairing=section.pairing)
 
 
 def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None, bool]:

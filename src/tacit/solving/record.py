@@ -31,6 +31,8 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """How many words of 64 bits carry a number of a secret sum."""
     sum_error: float | None = None
     """The most by which a secret sum can be off, beyond the rounding of a float64: n·step/2."""
+    pairing: str = "both"
+    """How the ends of a link came to know its random terms; with seeds all guarantees are computational."""
 
 
 class Phase2(msgspec.Struct, frozen=True, kw_only=True):

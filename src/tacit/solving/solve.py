@@ -205,4 +205,5 @@ def _phase1(problem: Problem, privacy: Mechanism | None) -> Phase1 | None:
         link_scales=[(index[a], index[b], scale) for a, b, scale in terms.link_scales],
         words=terms.words,
         sum_error=terms.sum_error,
+        pairing=privacy.pairing,
     )

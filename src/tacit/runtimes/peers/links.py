@@ -122,7 +122,7 @@ class PeerLinks:
         with self._connections.guard:
             for channel, cursor, used in zip(self._channels, position.cursors, position.used, strict=True):
                 channel.rewind(cursor=cursor, used=used)
-        self._source.seek(position.keystream)
+        self._source.seek(position.keystreams)
         self._saved_round = position.done
         return self._store.recall()
 
@@ -138,7 +138,7 @@ class PeerLinks:
         """Take a checkpoint."""
         with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
-            self._store.save(recalled, keystream=self._source.position, cursors=cursors, used=used)
+            self._store.save(recalled, keystreams=self._source.positions, cursors=cursors, used=used)
             self._store.acknowledged([c.outbox[0][0] if c.outbox else c.next_out for c in self._channels])
         self._safe = used  # acknowledged once the checkpoint is committed
         self._unsaved = 0

@@ -6,6 +6,7 @@ differs.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ import numpy as np
 
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm
 from tacit.errors import AlgorithmError, FileError, InputError, TacitError
-from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks
+from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
@@ -39,16 +40,20 @@ class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sigma: float | None = None
     bound: float | None = None
     words: int = 1
+    pairing: Way = "both"
+    """How the ends of a link come to know its random terms; "seeds" saves messages, and is computational."""
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism."""
         if self.level == "none":
             return None
         if self.level == "sums":
-            return SumMasks(words=self.words) if self.bound is None else SumMasks(self.bound, words=self.words)
+            masks = SumMasks(words=self.words, pairing=self.pairing)
+            return masks if self.bound is None else dataclasses.replace(masks, bound=self.bound)
         if self.sigma is None:
             raise InputError(f"[privacy] level = {self.level!r} needs sigma, the standard deviation of the masks.")
-        return (AffineMasks if self.level == "affine" else QuadraticMasks)(self.sigma, bound=self.bound)
+        kind = AffineMasks if self.level == "affine" else QuadraticMasks
+        return kind(self.sigma, bound=self.bound, pairing=self.pairing)
 
 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

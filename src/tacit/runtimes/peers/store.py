@@ -41,7 +41,7 @@ class Position(msgspec.Struct, frozen=True):
     """How far everything had come at a checkpoint."""
 
     done: int
-    keystream: int
+    keystreams: list[int]
     cursors: list[int]
     used: list[int]
     shapes: list[list[int]]
@@ -139,7 +139,7 @@ class Store:
         rows = self._database.execute("SELECT body FROM journal WHERE link = ? ORDER BY number", (link,))
         return [bytes(body) for (body,) in rows]
 
-    def save(self, recalled: Recalled, *, keystream: int, cursors: list[int], used: list[int]) -> None:
+    def save(self, recalled: Recalled, *, keystreams: list[int], cursors: list[int], used: list[int]) -> None:
         """Write a checkpoint into the open transaction."""
         self.begin()
         arrays = [np.asarray(part, dtype=np.float64) for part in recalled.state]
@@ -147,7 +147,7 @@ class Store:
         if recalled.seen is not None:
             arrays.append(recalled.seen)
         position = Position(
-            done=recalled.done, keystream=keystream, cursors=cursors, used=used,
+            done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
             shapes=[list(array.shape) for array in arrays], seen=seen,
         )  # fmt: skip
         rows: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
