@@ -2,9 +2,9 @@
 
 A *channel* lives as long as the run, over any number of connections. Messages are numbered from 0 each way.
 
-    next_out       the number of the next message that nobody has drawn up yet cursor         the number of the next
-    message that the algorithm will send; behind next_out after a restart, while
-                   the algorithm draws up again what was already sent
+    next_out       the number of the next message that nobody has drawn up yet
+    cursor         the number of the next message that the algorithm will send; behind next_out after a restart,
+                   while the algorithm draws up again what was already sent
     outbox         messages sent and not yet acknowledged: the peer may want them again
     expected       the number of the next message that may arrive
     used           messages handed to the algorithm
@@ -32,7 +32,10 @@ import msgspec
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol.frames import Frame, Kind, Parser
 
-_AHEAD = 4096  # messages that may wait here before a peer that sends more is called a flood
+# Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
+_AHEAD = 4096  # messages that may wait here
+_AHEAD_BYTES = 1 << 26
+_KEPT_BYTES = 1 << 28  # of messages that a peer has not acknowledged
 
 
 class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,6 +59,7 @@ class Channel:
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.expected = self.used = self.safe = 0
+        self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
 
@@ -70,7 +74,10 @@ class Channel:
                     "have changed. The run cannot go on without giving something away; start a new one."
                 )
             return None
+        if self._kept + len(body) > _KEPT_BYTES:
+            raise ProtocolError(f"{self.neighbour} acknowledges nothing: no more can be kept for it.")
         self.outbox.append((number, body))
+        self._kept += len(body)
         self.next_out += 1
         return Frame(Kind.DATA, number, self.safe, body)
 
@@ -80,6 +87,7 @@ class Channel:
         *cursor* and *used* are those of the last checkpoint, or 0 without one.
         """
         self.outbox, self.inbox = deque(outbox), deque(journal)
+        self._kept, self._waiting = sum(len(body) for _, body in outbox), sum(map(len, journal))
         self.next_out = max(cursor, outbox[-1][0] + 1 if outbox else 0)
         self.expected, self.safe = max(used, len(journal)), used
 
@@ -92,7 +100,9 @@ class Channel:
         if not self.inbox:
             return None
         self.used += 1
-        return self.inbox.popleft()
+        body = self.inbox.popleft()
+        self._waiting -= len(body)
+        return body
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
@@ -108,7 +118,7 @@ class Channel:
         """Forget what the peer will not ask for again."""
         self.refuse_unsent(number)
         while self.outbox and self.outbox[0][0] < number:
-            self.outbox.popleft()
+            self._kept -= len(self.outbox.popleft()[1])
 
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
@@ -126,9 +136,10 @@ class Channel:
             raise ProtocolError(f"{self.neighbour} sent message {frame.number} before message {self.expected}.")
         if frame.number < self.expected:
             return
-        if len(self.inbox) >= _AHEAD:
+        if len(self.inbox) >= _AHEAD or self._waiting > _AHEAD_BYTES:
             raise ProtocolError(f"{self.neighbour} sends faster than the algorithm asks: a flood.")
         self.inbox.append(frame.body)
+        self._waiting += len(frame.body)
         self.expected += 1
 
 
@@ -165,8 +176,9 @@ class Connection:
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if told.session != channel.session:
-            differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
-            raise ProtocolError(f"{channel.neighbour} has another manifest: {', '.join(differ)} differ.")
+            raise ProtocolError(
+                f"{channel.neighbour} has another manifest{_difference(channel.parts, told.parts)}."
+            )
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
         channel.refuse_unsent(frame.acknowledged)
@@ -189,6 +201,14 @@ class Connection:
         self.channel.acknowledged(frame.acknowledged)
         self.channel.finished = True
         return []
+
+
+def _difference(mine: dict[str, str], theirs: dict[str, str]) -> str:
+    """Name the parts that differ, for a sentence."""
+    *rest, last = [name for name, value in mine.items() if theirs.get(name) != value] or [""]
+    if not last:
+        return ""
+    return f": {', '.join(rest)} and {last} differ" if rest else f": {last} differs"
 
 
 _TABLE: dict[tuple[Phase, Kind], Callable[[Connection, Frame], list[Frame]]] = {

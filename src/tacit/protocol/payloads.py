@@ -33,10 +33,10 @@ def decode(body: bytes) -> NDArray[Any]:
     return array
 
 
-def longest(dim: int) -> int:
+def longest(dim: int, *, curvature: bool = True) -> int:
     """Return the most bytes that a message about so many unknowns can have.
 
     The longest is a sum of values, gradients, Hessians, penalties and a complaint, in two words each; maxima of a
-    look are shorter, and long masks go in pieces.
+    look are shorter. Without *curvature* nothing travels that has an entry for every two unknowns.
     """
-    return 1 + 16 * (dim * (dim + 1) // 2 + 4 * dim + 16)
+    return 1 + 16 * ((dim * (dim + 1) // 2 if curvature else 0) + 4 * dim + 16)

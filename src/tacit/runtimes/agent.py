@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.masks import Source
+from tacit.masks import Hidden, Source
 from tacit.runtimes.job import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Neighbours
@@ -73,13 +73,15 @@ def run_agent(
     rows: slice,
     memory: Memory | None = None,
     barriers: bool = False,
+    hide: Callable[[Any, Peers], Hidden] | None = None,
     on_commit: Callable[[], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
     *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published; *on_commit* is called when all are past the second one.
+    published; *on_commit* is called when all are past the second one. *hide* stands in for phase 1 where it was run
+    before.
     """
     memory = memory or NoMemory()
     peers: Peers = neighbours
@@ -87,7 +89,9 @@ def run_agent(
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         if barriers:
             neighbours.aside().sum(np.zeros(1))
-        if job.privacy is not None:
+        if hide is not None:
+            cost, peers = hide(cost, peers)
+        elif job.privacy is not None:
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
             neighbours.aside().sum(np.zeros(1))

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import pickle
@@ -19,21 +20,25 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
-from tacit.errors import CostError, FileError, InputError
-from tacit.masks import Keystream
+from tacit.errors import CostError, FileError, InputError, TacitError
+from tacit.masks import Hidden, Keystream, SumMasks
 from tacit.network import mixing_weights
 from tacit.protocol import Channel, Frame, Kind, longest
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
+from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections, Neighbour
+from tacit.runtimes.peers.epochs import Carried, carry, hide_again, start
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Progress, Verdict
 from tacit.runtimes.traffic import Traffic
+from tacit.typing import Peers
 
-_LINGER = 10.0  # seconds to wait, after the end, for neighbours who may want something again
+_LINGER = 10.0  # seconds to wait, after the end, for neighbours who may want something again …
+_LONGEST_LINGER = 60.0  # … and for those who are there, and have not ended
 
 
 class Agent:
@@ -60,6 +65,10 @@ class Agent:
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
+        curvature = self.manifest.privacy.level == "quadratic" or "Hessians" in self.job.algorithm.sums
+        self._longest = longest(self.manifest.unknowns, curvature=curvature)
+        if self._longest >= 1 << 32:
+            raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or address_of(self.manifest.members[me])
         self._durable = durable
         self.connections: Connections | None = None
@@ -95,10 +104,14 @@ class Agent:
         names = [order[j] for j in network.neighbours(i)]
         store = Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
         try:
+            if store.get("superseded") is not None:
+                raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
+            store.fix("manifest", msgspec.json.encode(self.manifest))
             store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
             store.check(
                 "cost", self._digest(), "was begun with other data; a run must end with those it began with."
             )
+            carried = self._carried(store)
             source = Keystream(store.fix("key", os.urandom(32)))
             self.connections = self._connect(names, store)
             links = PeerLinks(
@@ -118,15 +131,34 @@ class Agent:
             self.connections.start()
             known = store.get("outcome")
             if known is None:
+                rows = row_ranges(network.degrees)[i]
+
+                def hide(cost: Family, peers: Peers) -> Hidden:
+                    """Run phase 1, unless its masks were carried here from an earlier epoch."""
+                    if carried is not None:
+                        published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                        if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve once
+                            return hide_again(carried, cost, peers, me=self.me, members=order)
+                    store.fix("drawn", b"")
+                    if self.job.privacy is None:
+                        return Hidden(cost, peers)
+                    return self.job.privacy.hide(cost, peers, source, network=network, rows=rows)
+
+                def committed() -> None:
+                    store.fix("committed", b"")
+                    if on_commit is not None:
+                        on_commit()
+
                 outcome = run_agent(
-                    self.job,
+                    self._from(carried),
                     self.cost,
                     neighbours,
                     source,
-                    rows=row_ranges(network.degrees)[i],
+                    rows=rows,
                     memory=links,
                     barriers=True,
-                    on_commit=on_commit,
+                    hide=hide,
+                    on_commit=committed,
                     on_progress=on_progress,
                 )
                 links.flush()
@@ -144,6 +176,19 @@ class Agent:
         finally:
             if self.connections is not None:
                 self.connections.stop()
+
+    def _carried(self, store: Store) -> Carried | None:
+        """Return what this member brings from the epoch before; None in the first."""
+        if not self.manifest.epoch:
+            return None
+        former = self.file.with_name(f"{self.me}-{self.manifest.previous[:12]}.state")
+        return carry(former, self.manifest, store, me=self.me, cost=self._digest())
+
+    def _from(self, carried: Carried | None) -> Job:
+        """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""
+        if carried is None or self.job.algorithm.sums:
+            return self.job
+        return dataclasses.replace(self.job, x0=start(carried, self.job.x0))
 
     def _answered(self) -> Outcome | None:
         """Return the answer of a run that is over; its private file, if a crash has left it, goes now."""
@@ -169,7 +214,7 @@ class Agent:
                 neighbour=name,
                 session=self.manifest.session(),
                 parts=self.manifest.parts(),
-                limit=longest(self.manifest.unknowns),
+                limit=self._longest,
             )
             channel.restore(
                 outbox.get(row, []),
@@ -201,8 +246,10 @@ class Agent:
         """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key."""
         try:
             data = pickle.dumps(self.cost)
-        except Exception:
-            data = type(self.cost).__name__.encode()
+        except Exception:  # of a cost that cannot be written down: its gradients at some points stand for it
+            x0 = self.job.x0
+            points = (x0, x0 + 1.0, np.cos(np.arange(len(x0))) - x0)
+            data = b"".join(np.asarray(self.cost.grad(x), dtype=np.float64).tobytes() for x in points)
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
 
     def _confirmed(self, store: Store) -> bool:
@@ -214,7 +261,8 @@ class Agent:
         connections = self.connections
         if connections is None:
             return False
-        deadline = time.monotonic() + _LINGER
+        began = time.monotonic()
+        deadline = began + _LINGER
         said: set[tuple[str, int]] = set()
         while time.monotonic() < deadline:
             with connections.guard:
@@ -233,7 +281,7 @@ class Agent:
                 connections.wait(lambda: False, 0.02)
                 return True
             if any(n.open for n in waiting):
-                deadline = time.monotonic() + _LINGER
+                deadline = min(time.monotonic(), began + _LONGEST_LINGER) + _LINGER
             connections.wait(lambda: all(n.channel.finished for n in connections.neighbours.values()), 0.05)
         return False
 

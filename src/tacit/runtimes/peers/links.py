@@ -94,9 +94,10 @@ class PeerLinks:
         with self._connections.guard:
             body = cast(bytes, channel.take())  # nobody else takes
             number = channel.used - 1
+        message = decode(body)
         if self._setting_up:
             self._store.came(neighbour, number, body)
-        return decode(body)
+        return message
 
     def flush(self) -> None:
         """Commit what was drawn up, then send it."""

@@ -91,6 +91,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     x0: list[float] = []
     model: Model | None = None
     stop: Stop = Stop()
+    dropout: Literal["wait", "exclude"] = "wait"
+    """What happens if a member stays away: all wait, or those who stay may agree to go on without it."""
+    epoch: int = 0
+    """How often members or links have been left out of this run."""
+    previous: str = ""
+    """The session of the epoch before this one."""
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -139,6 +145,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise InputError(f"{other} and {name} have the same certificate: a key belongs to one member.")
         if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
             raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
+        if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
+            raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
         algorithm, weights = self._algorithm()
         privacy = self.privacy.mechanism()
         why = None if privacy is None else privacy.refuses(algorithm)

@@ -86,6 +86,17 @@ class Store:
         if self.fix(name, value) != value:
             raise TacitError(f"{self.path}: {problem}")
 
+    def supersede(self, session: str) -> None:
+        """Forget everything but that the run has gone on elsewhere, under another *session*."""
+        self.fix("superseded", session.encode())
+        self.begin()
+        for table in ("outbox", "journal", "looks", "state"):
+            self._database.execute(f"DELETE FROM {table}")  # noqa: S608  names of our own
+        self._database.execute("DELETE FROM run WHERE name IN ('key', 'carried', 'outcome')")
+        self.commit()
+        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._database.execute("VACUUM")
+
     def begin(self) -> None:
         """Open a transaction, unless one is open."""
         if not self._open:
@@ -189,11 +200,15 @@ class Store:
             if path.exists():
                 with path.open("r+b") as file:
                     file.write(bytes(path.stat().st_size))
+                    file.flush()
+                    os.fsync(file.fileno())
                 path.unlink()
 
     def close(self) -> None:
-        """Close the file."""
-        self.commit()
+        """Close the file. What was not committed was not sent either, and is forgotten."""
+        if self._open:
+            self._database.execute("ROLLBACK")
+            self._open = False
         self._database.close()
 
 

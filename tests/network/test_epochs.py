@@ -1,0 +1,244 @@
+"""A member leaves, or a link stays down: those who stay go on, with the masks that they have."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import InputError, NetworkError, TacitError
+from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
+from tacit.runtimes import Job, StoppingRule
+from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.epochs import without
+from tacit.runtimes.peers.local import manifest_of
+from tacit.runtimes.peers.store import Store
+from tacit.solving import choose
+
+NAMES = ["north", "east", "south", "west", "centre", "coast"]
+GRAPH = nx.circulant_graph(6, [1, 2])
+SEEN: dict[tuple[str, int], np.ndarray] = {}  # effective affine parts by member and turn
+
+
+class Watched(tacit.Quadratic):
+    """A cost whose effective affine part is noted."""
+
+    name, turn = "", 0
+
+    def with_affine(self, affine):
+        SEEN[self.name, Watched.turn] = affine
+        return super().with_affine(affine)
+
+
+class Gone(Exception):  # noqa: N818
+    """The machine is taken away."""
+
+
+def costs_of():
+    rng = np.random.default_rng(3)
+    costs = [Watched(np.diag(rng.uniform(1.0, 2.0, 2)), rng.standard_normal(2)) for _ in NAMES]
+    for name, cost in zip(NAMES, costs, strict=True):
+        cost.name = name
+    return dict(zip(NAMES, costs, strict=True))
+
+
+def optimum(names):
+    costs = [costs_of()[name] for name in names]
+    return np.linalg.solve(sum(c.hess(np.zeros(2)) for c in costs), -sum(c.affine for c in costs))
+
+
+def agreed(folder, privacy, algorithm, *, patience=2.0, dropout="exclude"):
+    problem = tacit.Problem(GRAPH, list(costs_of().values()))
+    choice = choose(problem, algorithm, privacy=privacy)
+    job = Job(
+        network=problem.network,
+        costs=problem.costs,
+        stack=problem.stack,
+        x0=problem.x0,
+        algorithm=choice.algorithm,
+        exact=True,
+        weights=choice.weights,
+        privacy=privacy,
+        rule=StoppingRule(tolerance=1e-9, max_rounds=3000),
+    )
+    manifest = manifest_of(job, NAMES, folder)
+    stop = msgspec.structs.replace(manifest.stop, patience=patience, idle=2.0)
+    return msgspec.structs.replace(manifest, stop=stop, dropout=dropout)
+
+
+def run(manifest, folder, *, turn=0, leaves=(), at=40, only=None):
+    """Run all members in threads; those who leave do so when the run has come to round *at* (0: at once)."""
+
+    def member(name):
+        agent = Agent(manifest, costs_of()[name], me=name, key=folder / f"{name}.key", folder=folder)
+
+        def leave(progress):
+            if progress.check.round >= at:
+                raise Gone
+
+        def commit():
+            if name in leaves and at == 1:
+                raise Gone
+
+        try:
+            return agent.run(on_progress=leave if name in leaves else None, on_commit=commit)
+        except (NetworkError, Gone, TacitError) as error:
+            return error
+
+    Watched.turn = turn
+    names = only or [name for name in manifest.members if not (name in leaves and at == 0)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(member, names), strict=True))
+
+
+def ends_at(outcomes, x):
+    for name, outcome in outcomes.items():
+        assert not isinstance(outcome, Exception), (name, outcome)
+        np.testing.assert_allclose(outcome.x, x, atol=1e-6, err_msg=name)
+
+
+WAYS = {
+    "affine": (AffineMasks(10.0), "nids", 20),
+    "affine, seeds": (AffineMasks(10.0, pairing="seeds"), "gradient-tracking", 20),
+    "affine, one-sided": (AffineMasks(10.0, pairing="one-sided"), "extra", 20),
+    "quadratic": (QuadraticMasks(10.0), "direct", 1),
+    "sums": (SumMasks(), "newton", 1),
+    "sums, seeds": (SumMasks(pairing="seeds"), "lbfgs", 1),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_those_who_stay_reach_the_optimum_of_their_own_costs(way, tmp_path):
+    privacy, algorithm, at = WAYS[way]
+    manifest = agreed(tmp_path, privacy, algorithm)
+    first = run(manifest, tmp_path, leaves=["south"], at=at)
+    assert isinstance(first["south"], Gone)
+    assert all(isinstance(outcome, NetworkError) for name, outcome in first.items() if name != "south"), first
+    after = without(manifest, members=["south"])
+    stay = [name for name in NAMES if name != "south"]
+    ends_at(run(after, tmp_path, turn=1), optimum(stay))
+
+
+def test_masks_are_kept_and_only_the_leavers_terms_are_cancelled(tmp_path):
+    """No second view of those who stay: their effective costs move by the leaver's terms and by nothing else."""
+    SEEN.clear()
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    ends_at(
+        run(without(manifest, members=["south"]), tmp_path, turn=1), optimum([n for n in NAMES if n != "south"])
+    )
+    stay = [name for name in NAMES if name != "south"]
+    beside = {NAMES[j] for j in GRAPH[NAMES.index("south")]}
+    for name in stay:
+        moved = (SEEN[name, 1] != SEEN[name, 0]).any()
+        assert moved == (name in beside), name
+    true = sum(costs_of()[name].affine for name in stay)
+    np.testing.assert_allclose(sum(SEEN[name, 1] for name in stay), true, atol=1e-9)
+    # what that costs: the two views together tell the leaver's affine part
+    told = sum(SEEN[name, 0] for name in NAMES) - sum(SEEN[name, 1] for name in stay)
+    np.testing.assert_allclose(told, costs_of()["south"].affine, atol=1e-9)
+
+
+def test_before_anything_is_published_a_leaver_costs_nothing(tmp_path):
+    """New masks for all: the old ones were never used."""
+    SEEN.clear()
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids", patience=1.0)
+    first = run(manifest, tmp_path, leaves=["coast"], at=0)
+    assert all(isinstance(outcome, NetworkError) for outcome in first.values()), first
+    stay = [name for name in NAMES if name != "coast"]
+    ends_at(run(without(manifest, members=["coast"]), tmp_path, turn=1), optimum(stay))
+    assert not any((name, 0) in SEEN for name in stay)
+
+
+def test_one_who_committed_binds_all_to_their_masks(tmp_path):
+    """North is past the barrier, and the leaver with it: whoever is not sure must not draw again."""
+    SEEN.clear()
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=1)
+    stay = [name for name in NAMES if name != "south"]
+    ends_at(run(without(manifest, members=["south"]), tmp_path, turn=1), optimum(stay))
+    far = [NAMES[j] for j in range(6) if j != 2 and j not in GRAPH[2]]
+    assert far
+    assert all((SEEN[name, 0] == SEEN[name, 1]).all() for name in far)
+
+
+def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    second = without(manifest, members=["south"])
+    run(second, tmp_path, leaves=["west"], at=20)
+    third = without(second, members=["west"])
+    stay = [name for name in NAMES if name not in ("south", "west")]
+    ends_at(run(third, tmp_path), optimum(stay))
+    assert third.epoch == 2
+
+
+def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids", patience=1.5)
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    after = without(manifest, members=["south"])
+    run(after, tmp_path, leaves=["east"], at=10)
+    ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
+
+
+@pytest.mark.parametrize("way", ["affine", "sums", "quadratic"])
+def test_a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it(way, tmp_path):
+    """Nobody leaves: the optimum is that of all, masks stay, and sums go another way."""
+    privacy, algorithm, at = WAYS[way]
+    manifest = agreed(tmp_path, privacy, algorithm)
+    run(manifest, tmp_path, leaves=["south"], at=at)  # which comes back
+    after = without(manifest, links=[("north", "east"), ("south", "north")])
+    SEEN.clear()
+    ends_at(run(after, tmp_path, turn=1), optimum(NAMES))
+
+
+def test_whoever_has_gone_on_cannot_go_back(tmp_path):
+    """The former file is emptied: the old manifest would otherwise be answered with masks drawn anew."""
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    former = Store(tmp_path / f"north-{manifest.session()[:12]}.state")
+    secrets = [former.get("key"), *(body for row in range(4) for body in former.journal(row) if len(body) > 16)]
+    former.close()
+    run(without(manifest, members=["south"]), tmp_path)
+    back = run(manifest, tmp_path, only=["north"])["north"]
+    assert isinstance(back, TacitError)
+    assert "later epoch" in str(back)
+    left = b"".join(p.read_bytes() for p in tmp_path.glob(f"north-{manifest.session()[:12]}.state*"))
+    assert not any(secret in left for secret in secrets)
+
+
+def test_masks_do_not_serve_other_data(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    after = without(manifest, members=["south"])
+    other = tacit.Quadratic(np.eye(2), np.ones(2))
+    with pytest.raises(TacitError, match="other data"):
+        Agent(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+
+
+def test_nobody_is_left_out_unless_the_members_agreed_to_it(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids", dropout="wait")
+    with pytest.raises(InputError, match="agreed to wait"):
+        without(manifest, members=["south"])
+    assert without(manifest, links=[("north", "east")]).epoch == 1  # which exposes nobody
+
+
+def test_what_would_fall_apart_or_does_not_exist_is_refused(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    with pytest.raises(InputError, match="no member"):
+        without(manifest, members=["moon"])
+    with pytest.raises(InputError, match="not linked"):
+        without(manifest, links=[("north", "west")])
+    with pytest.raises(InputError, match="which member"):
+        without(manifest)
+    with pytest.raises(TacitError, match="falls into 2 pieces"):
+        without(manifest, links=[("north", NAMES[j]) for j in GRAPH[0]])
+
+
+def test_a_member_without_its_file_cannot_go_on(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    after = without(manifest, members=["south"])
+    with pytest.raises(TacitError, match="left out of the next epoch too"):
+        Agent(after, costs_of()["north"], me="north", key=tmp_path / "north.key", folder=tmp_path).run()
