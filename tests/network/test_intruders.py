@@ -26,7 +26,7 @@ import tacit
 from tacit.errors import InputError, NetworkError, ProtocolError, TacitError
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
-from tacit.runtimes.peers import Agent, Manifest, Member
+from tacit.runtimes.peers import Agent, Manifest, Member, ending
 from tacit.runtimes.peers import agent as agents
 from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import links as peer_links
@@ -337,7 +337,7 @@ INSIDERS = {
     unknown_kind: "unknown kind 9",
     truncated_frame: "",
     another_members_name: "greets as another member",
-    another_session: "beta has another manifest: run differ",
+    another_session: "beta has another manifest, different in: run",
     data_before_the_greeting: "DATA where the link is NEW",
     message_from_the_future: "sent message 1000000 before message",
     word_of_what_was_never_sent: "never sent",
@@ -592,7 +592,7 @@ def test_a_message_of_the_wrong_size_or_kind_ends_in_a_clear_error_and_never_in_
     spoil, tmp_path, monkeypatch
 ):
     federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=1.0)
-    monkeypatch.setattr(agents, "_LINGER", 0.5)
+    monkeypatch.setattr(ending, "_LINGER", 0.5)
     spoilt(monkeypatch, "beta", spoil, after=12)
     running = Running()
     for name in NAMES:

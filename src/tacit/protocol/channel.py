@@ -176,9 +176,8 @@ class Connection:
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if told.session != channel.session:
-            raise ProtocolError(
-                f"{channel.neighbour} has another manifest{_difference(channel.parts, told.parts)}."
-            )
+            differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
+            raise ProtocolError(f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}.")
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
         channel.refuse_unsent(frame.acknowledged)
@@ -201,14 +200,6 @@ class Connection:
         self.channel.acknowledged(frame.acknowledged)
         self.channel.finished = True
         return []
-
-
-def _difference(mine: dict[str, str], theirs: dict[str, str]) -> str:
-    """Name the parts that differ, for a sentence."""
-    *rest, last = [name for name, value in mine.items() if theirs.get(name) != value] or [""]
-    if not last:
-        return ""
-    return f": {', '.join(rest)} and {last} differ" if rest else f": {last} differs"
 
 
 _TABLE: dict[tuple[Phase, Kind], Callable[[Connection, Frame], list[Frame]]] = {

@@ -12,9 +12,9 @@ import dataclasses
 import hashlib
 import os
 import pickle
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -23,22 +23,20 @@ from tacit.costs import Family
 from tacit.errors import CostError, FileError, InputError, TacitError
 from tacit.masks import Hidden, Keystream, SumMasks
 from tacit.network import mixing_weights
-from tacit.protocol import Channel, Frame, Kind, longest
+from tacit.protocol import Channel, longest
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections, Neighbour
+from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
 from tacit.runtimes.peers.epochs import Carried, carry, hide_again, start
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store
-from tacit.runtimes.stopping import Check, Progress, Verdict
+from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Peers
-
-_LINGER = 10.0  # seconds to wait, after the end, for neighbours who may want something again …
-_LONGEST_LINGER = 60.0  # … and for those who are there, and have not ended
 
 
 class Agent:
@@ -63,6 +61,9 @@ class Agent:
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
+        order = list(self.manifest.members)
+        self.neighbours = [order[j] for j in self.job.network.neighbours(order.index(me))]
+        """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
         curvature = self.manifest.privacy.level == "quadratic" or "Hessians" in self.job.algorithm.sums
@@ -99,83 +100,88 @@ class Agent:
         answer = self._answered()
         if answer is not None:
             return answer
-        network, order = self.job.network, list(self.manifest.members)
-        i = order.index(self.me)
-        names = [order[j] for j in network.neighbours(i)]
         store = Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
         try:
-            if store.get("superseded") is not None:
-                raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
-            store.fix("manifest", msgspec.json.encode(self.manifest))
-            store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
-            store.check(
-                "cost", self._digest(), "was begun with other data; a run must end with those it began with."
-            )
+            self._refuse_changes(store)
             carried = self._carried(store)
-            source = Keystream(store.fix("key", os.urandom(32)))
-            self.connections = self._connect(names, store)
-            links = PeerLinks(
-                names, self.connections, store, source, patience=self.manifest.stop.patience, on_wait=on_wait
-            )
-            W = mixing_weights(network, self.job.weights).tocsr()
-            row = W[[i]].toarray()[0]
-            mine = network.neighbours(i)
-            neighbours = Neighbours(
-                links,
-                me=i,
-                neighbours=mine.tolist(),
-                agents=len(network),
-                own_weight=float(row[i]),
-                weights=row[mine],
-            )
+            self.connections = self._connect(store)
             self.connections.start()
             known = store.get("outcome")
             if known is None:
-                rows = row_ranges(network.degrees)[i]
-
-                def hide(cost: Family, peers: Peers) -> Hidden:
-                    """Run phase 1, unless its masks were carried here from an earlier epoch."""
-                    if carried is not None:
-                        published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
-                        if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve once
-                            return hide_again(carried, cost, peers, me=self.me, members=order)
-                    store.fix("drawn", b"")
-                    if self.job.privacy is None:
-                        return Hidden(cost, peers)
-                    return self.job.privacy.hide(cost, peers, source, network=network, rows=rows)
-
-                def committed() -> None:
-                    store.fix("committed", b"")
-                    if on_commit is not None:
-                        on_commit()
-
-                outcome = run_agent(
-                    self._from(carried),
-                    self.cost,
-                    neighbours,
-                    source,
-                    rows=rows,
-                    memory=links,
-                    barriers=True,
-                    hide=hide,
-                    on_commit=committed,
-                    on_progress=on_progress,
-                )
-                links.flush()
-                known = store.fix("outcome", _told(outcome))  # before goodbye: nothing is needed any more
-                self.traffic = neighbours.traffic
-            if self._confirmed(store):
-                _write_whole(self.result, known)
+                outcome = self._take_part(store, carried, on_progress, on_wait, on_commit)
+                known = store.fix("outcome", told(outcome))  # before goodbye: nothing is needed any more
+            if part(self.connections, store):
+                write_whole(self.result, known)
                 store.erase()
             else:
                 store.close()
-            return _outcome(known)
+            return outcome_of(known)
         except BaseException:
             store.close()
             raise
         finally:
             if self.connections is not None:
                 self.connections.stop()
+
+    def _refuse_changes(self, store: Store) -> None:
+        """Refuse to go on with another manifest, with other data, or where a later epoch has begun."""
+        if store.get("superseded") is not None:
+            raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
+        store.fix("manifest", msgspec.json.encode(self.manifest))
+        store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
+        store.check("cost", self._digest(), "was begun with other data; a run must end with those it began with.")
+
+    def _take_part(
+        self,
+        store: Store,
+        carried: Carried | None,
+        on_progress: Callable[[Progress], None] | None,
+        on_wait: Callable[[str, float], None] | None,
+        on_commit: Callable[[], None] | None,
+    ) -> Outcome:
+        """Run both phases on links that remember."""
+        network = self.job.network
+        source = Keystream(store.fix("key", os.urandom(32)))
+        patience, connections = self.manifest.stop.patience, cast(Connections, self.connections)
+        links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
+        i, mine = network.index[self.me], network.neighbours(network.index[self.me])
+        row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
+        neighbours = Neighbours(
+            links, me=i, neighbours=mine.tolist(), agents=len(network), own_weight=float(row[i]), weights=row[mine]
+        )
+        rows = row_ranges(network.degrees)[i]
+
+        def hide(cost: Family, peers: Peers) -> Hidden:
+            """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
+            if carried is not None:
+                published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve one sum anyway
+                    return hide_again(carried, cost, peers, me=self.me, members=self.manifest.members)
+            store.fix("drawn", b"")
+            if self.job.privacy is None:
+                return Hidden(cost, peers)
+            return self.job.privacy.hide(cost, peers, source, network=network, rows=rows)
+
+        def committed() -> None:
+            store.fix("committed", b"")
+            if on_commit is not None:
+                on_commit()
+
+        outcome = run_agent(
+            self._from(carried),
+            self.cost,
+            neighbours,
+            source,
+            rows=rows,
+            memory=links,
+            barriers=True,
+            hide=hide,
+            on_commit=committed,
+            on_progress=on_progress,
+        )
+        links.flush()
+        self.traffic = neighbours.traffic
+        return outcome
 
     def _carried(self, store: Store) -> Carried | None:
         """Return what this member brings from the epoch before; None in the first."""
@@ -195,7 +201,7 @@ class Agent:
         if not self.result.exists():
             return None
         try:
-            answer = _outcome(self.result.read_bytes())
+            answer = outcome_of(self.result.read_bytes())
         except msgspec.MsgspecError as error:
             if self.file.exists():  # which still knows
                 return None
@@ -204,8 +210,8 @@ class Agent:
             Store(self.file).erase()
         return answer
 
-    def _connect(self, names: list[str], store: Store) -> Connections:
-        members, order = self.manifest.members, list(self.manifest.members)
+    def _connect(self, store: Store) -> Connections:
+        members, order, names = self.manifest.members, list(self.manifest.members), self.neighbours
         position, outbox = store.position(), store.outbox()
         neighbours = {}
         for row, name in enumerate(names):
@@ -251,55 +257,3 @@ class Agent:
             points = (x0, x0 + 1.0, np.cos(np.arange(len(x0))) - x0)
             data = b"".join(np.asarray(self.cost.grad(x), dtype=np.float64).tobytes() for x in points)
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
-
-    def _confirmed(self, store: Store) -> bool:
-        """Say goodbye, stay while a neighbour may still want something, and tell whether all have said the same.
-
-        A neighbour that is away may come back and want messages again: then the file is kept, and starting this
-        agent once more serves them.
-        """
-        connections = self.connections
-        if connections is None:
-            return False
-        began = time.monotonic()
-        deadline = began + _LINGER
-        said: set[tuple[str, int]] = set()
-        while time.monotonic() < deadline:
-            with connections.guard:
-                waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
-                gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
-                greet = [
-                    (n.name, Frame(Kind.BYE, 0, n.channel.used).encode())
-                    for n in connections.neighbours.values()
-                    if n.open and (n.name, n.connected) not in said
-                ]
-            for name in gone:
-                store.fix(f"goodbye of {name}", b"")
-            connections.write(greet)
-            said |= {(name, connections.neighbours[name].connected) for name, _ in greet}
-            if not waiting:
-                connections.wait(lambda: False, 0.02)
-                return True
-            if any(n.open for n in waiting):
-                deadline = min(time.monotonic(), began + _LONGEST_LINGER) + _LINGER
-            connections.wait(lambda: all(n.channel.finished for n in connections.neighbours.values()), 0.05)
-        return False
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
-def _told(outcome: Outcome) -> bytes:
-    return msgspec.msgpack.encode((outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history))
-
-
-def _outcome(told: bytes) -> Outcome:
-    x, rounds, verdict, history = msgspec.msgpack.decode(told, type=tuple[bytes, int, Verdict, tuple[Check, ...]])
-    return Outcome(np.frombuffer(x), rounds, verdict, history)

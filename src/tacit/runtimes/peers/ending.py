@@ -1,0 +1,71 @@
+"""The end of a run: goodbyes, and what is left of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from tacit.protocol import Frame, Kind
+from tacit.runtimes.agent import Outcome
+from tacit.runtimes.peers.connections import Connections
+from tacit.runtimes.peers.store import Store
+from tacit.runtimes.stopping import Check, Verdict
+
+_LINGER = 10.0  # seconds to wait for neighbours who may want something again …
+_LONGEST_LINGER = 60.0  # … and for those who are there, and have not ended
+
+
+def part(connections: Connections, store: Store) -> bool:
+    """Say goodbye, stay while a neighbour may still want something, and tell whether all have said the same.
+
+    A neighbour that is away may come back and want messages again: then the file is kept, and starting this
+    agent once more serves them.
+    """
+    began = time.monotonic()
+    deadline = began + _LINGER
+    said: set[tuple[str, int]] = set()
+    while time.monotonic() < deadline:
+        with connections.guard:
+            waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
+            gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
+            greet = [
+                (n.name, Frame(Kind.BYE, 0, n.channel.used).encode())
+                for n in connections.neighbours.values()
+                if n.open and (n.name, n.connected) not in said
+            ]
+        for name in gone:
+            store.fix(f"goodbye of {name}", b"")
+        connections.write(greet)
+        said |= {(name, connections.neighbours[name].connected) for name, _ in greet}
+        if not waiting:
+            connections.wait(lambda: False, 0.02)
+            return True
+        if any(n.open for n in waiting):
+            deadline = min(time.monotonic(), began + _LONGEST_LINGER) + _LINGER
+        connections.wait(lambda: all(n.channel.finished for n in connections.neighbours.values()), 0.05)
+    return False
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def told(outcome: Outcome) -> bytes:
+    """Return an outcome as bytes."""
+    return msgspec.msgpack.encode((outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history))
+
+
+def outcome_of(told: bytes) -> Outcome:
+    """Return the outcome that bytes tell."""
+    x, rounds, verdict, history = msgspec.msgpack.decode(told, type=tuple[bytes, int, Verdict, tuple[Check, ...]])
+    return Outcome(np.frombuffer(x), rounds, verdict, history)
