@@ -240,10 +240,13 @@ class Connections:
             self._loop.stop()
 
     def _write(self, frames: list[tuple[str, bytes]]) -> None:
+        together: dict[str, list[bytes]] = {}
         for name, frame in frames:
+            together.setdefault(name, []).append(frame)
+        for name, parts in together.items():
             neighbour = self.neighbours[name]
             if neighbour.open:  # before the greeting is answered nobody knows what the peer has
-                self._put(neighbour, frame)
+                self._put(neighbour, parts[0] if len(parts) == 1 else b"".join(parts))
 
     def _put(self, neighbour: Neighbour, data: bytes) -> None:
         link = neighbour.link
