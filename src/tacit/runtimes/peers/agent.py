@@ -31,6 +31,7 @@ from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Progress, Verdict
+from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
 
 _LINGER = 10.0  # seconds to wait, after the end, for neighbours who may want something again
@@ -81,11 +82,12 @@ class Agent:
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
         on_commit: Callable[[], None] | None = None,
+        tap: Tap | None = None,
     ) -> Outcome:
         """Take part until all agents stop, and return the answer; a run that is over is not begun again.
 
         *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
-        again after every restart.
+        again after every restart. *tap* listens at the links.
         """
         answer = self._answered()
         if answer is not None:
@@ -107,13 +109,15 @@ class Agent:
             W = mixing_weights(network, self.job.weights).tocsr()
             row = W[[i]].toarray()[0]
             mine = network.neighbours(i)
+            heard, announce = tapped(tap, i, mine.tolist(), links)
             neighbours = Neighbours(
-                links,
+                heard,
                 me=i,
                 neighbours=mine.tolist(),
                 agents=len(network),
                 own_weight=float(row[i]),
                 weights=row[mine],
+                announce=announce,
             )
             self.connections.start()
             known = store.get("outcome")
