@@ -3,7 +3,7 @@
 from tacit.runtimes import agents, peers, stacked
 from tacit.runtimes.job import Job, Run, Runtime
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Links, Neighbours
+from tacit.runtimes.neighbours import Announce, Links, Message, Neighbours
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
@@ -15,6 +15,7 @@ from tacit.runtimes.stopping import (
     Verdict,
     Watch,
 )
+from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
 RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "peers": peers.run, "stacked": stacked.run}
@@ -24,10 +25,12 @@ __all__ = [
     "MAX_ROUNDS",
     "RUNTIMES",
     "TOLERANCE",
+    "Announce",
     "Check",
     "Job",
     "Links",
     "Look",
+    "Message",
     "Neighbours",
     "Observer",
     "Progress",
@@ -36,6 +39,7 @@ __all__ = [
     "Stacked",
     "Status",
     "StoppingRule",
+    "Tap",
     "Traffic",
     "Verdict",
     "Watch",

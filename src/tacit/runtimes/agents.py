@@ -20,6 +20,7 @@ from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.neighbours import Message, Neighbours
 from tacit.runtimes.stopping import Progress
+from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
 
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
@@ -51,12 +52,12 @@ class Wires:
             queue.put(_LOST)
 
 
-def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
+def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
     """Run both phases with every agent by itself."""
     n = len(job.network)
     keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
     rows = row_ranges(job.network.degrees)
-    together = neighbourhoods(job)
+    together = neighbourhoods(job, tap)
     wires = [wire for _, wire in together]
 
     def one(i: int) -> Outcome:
@@ -92,7 +93,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     )
 
 
-def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
+def neighbourhoods(job: Job, tap: Tap | None = None) -> list[tuple[Neighbours, Wires]]:
     """Return every agent's peers and wires."""
     network = job.network
     W = mixing_weights(network, job.weights).toarray()
@@ -103,13 +104,15 @@ def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
     for i in range(len(network)):
         mine = network.neighbours(i)
         wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
+        links, announce = tapped(tap, i, mine.tolist(), wires)
         neighbours = Neighbours(
-            wires,
+            links,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(W[i, i]),
             weights=W[i, mine],
+            announce=announce,
         )
         together.append((neighbours, wires))
     return together

@@ -103,9 +103,14 @@ def _product(matrix: sp.csr_array) -> Callable[[Array], Array]:
     return matrix.toarray().dot if matrix.shape[0] <= _DENSE else matrix.__matmul__
 
 
-def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
-    """Run both phases for all agents at once."""
-    network, stacked = job.network, Stacked(job.network, job.weights)
+def run(
+    job: Job,
+    on_progress: Callable[[Progress], None] | None = None,
+    *,
+    together: Callable[[Network, str], Stacked] = Stacked,
+) -> Run:
+    """Run both phases for all agents at once; *together* makes their peers."""
+    network, stacked = job.network, together(job.network, job.weights)
     cost: Any = job.stack
     peers: Peers = stacked
     if job.privacy is not None:

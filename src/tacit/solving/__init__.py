@@ -7,19 +7,21 @@ from tacit.solving.problem import Problem
 from tacit.solving.problem_file import EXAMPLE, ProblemFile, load_problem
 from tacit.solving.protection import Protection
 from tacit.solving.record import RunRecord
-from tacit.solving.solve import solve
+from tacit.solving.solve import Prepared, prepare, solve
 
 __all__ = [
     "EXAMPLE",
     "Answer",
     "Choice",
     "CostsSection",
+    "Prepared",
     "Problem",
     "ProblemFile",
     "Protection",
     "RunRecord",
     "choose",
     "load_problem",
+    "prepare",
     "read_cost",
     "solve",
 ]

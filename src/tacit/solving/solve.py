@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,26 +56,19 @@ def solve(
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
-    privacy = mechanism_for(problem, privacy, protect, tree=tree)
-    if isinstance(privacy, GaussianMasks):
-        privacy.row_scales(problem.network)  # refuse scales of links that are not there
-        privacy.basis.read(problem.stack)  # and costs that the basis does not fit
-    choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)
-    cautions = _cautions(problem, privacy, choice)
+    job, choice, cautions = prepare(
+        problem,
+        privacy=privacy,
+        protect=protect,
+        algorithm=algorithm,
+        tree=tree,
+        weights=weights,
+        tolerance=tolerance,
+        max_rounds=max_rounds,
+    )
+    privacy = job.privacy
     for kind, sentence in cautions:
         warnings.warn(sentence, kind, stacklevel=2)
-    job = Job(
-        network=problem.network,
-        costs=problem.costs,
-        stack=problem.stack,
-        x0=problem.x0,
-        algorithm=choice.algorithm,
-        exact=choice.algorithm.exact,
-        weights=choice.weights,
-        privacy=privacy,
-        rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
-        floor=_rounding_floor(problem, privacy),
-    )
     start = time.perf_counter()
     run = RUNTIMES[runtime](job, on_progress)
     seconds = time.perf_counter() - start
@@ -87,6 +81,46 @@ def solve(
         record=_record(problem, privacy, choice, run, runtime=runtime, seconds=seconds, cautions=said),
         network=problem.network,
     )
+
+
+class Prepared(NamedTuple):
+    """A run before it starts. Holds private costs, as every job does."""
+
+    job: Job
+    choice: Choice
+    cautions: list[tuple[type[UserWarning], str]]
+
+
+def prepare(
+    problem: Problem,
+    *,
+    privacy: Mechanism | None = None,
+    protect: Protection | None = None,
+    algorithm: str | AnyAlgorithm = "auto",
+    tree: bool = True,
+    weights: str | None = None,
+    tolerance: float = TOLERANCE,
+    max_rounds: int = MAX_ROUNDS,
+) -> Prepared:
+    """Choose, refuse what does not protect, and return the run that `solve` would start."""
+    privacy = mechanism_for(problem, privacy, protect, tree=tree)
+    if isinstance(privacy, GaussianMasks):
+        privacy.row_scales(problem.network)  # refuse scales of links that are not there
+        privacy.basis.read(problem.stack)  # and costs that the basis does not fit
+    choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)
+    job = Job(
+        network=problem.network,
+        costs=problem.costs,
+        stack=problem.stack,
+        x0=problem.x0,
+        algorithm=choice.algorithm,
+        exact=choice.algorithm.exact,
+        weights=choice.weights,
+        privacy=privacy,
+        rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
+        floor=_rounding_floor(problem, privacy),
+    )
+    return Prepared(job, choice, _cautions(problem, privacy, choice))
 
 
 def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[tuple[type[UserWarning], str]]:

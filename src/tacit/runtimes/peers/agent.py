@@ -35,6 +35,7 @@ from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Progress
+from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Peers
 
@@ -91,11 +92,12 @@ class Agent:
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
         on_commit: Callable[[], None] | None = None,
+        tap: Tap | None = None,
     ) -> Outcome:
         """Take part until all agents stop, and return the answer; a run that is over is not begun again.
 
         *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
-        again after every restart.
+        again after every restart. *tap* listens at the links.
         """
         answer = self._answered()
         if answer is not None:
@@ -108,7 +110,7 @@ class Agent:
             self.connections.start()
             known = store.get("outcome")
             if known is None:
-                outcome = self._take_part(store, carried, on_progress, on_wait, on_commit)
+                outcome = self._take_part(store, carried, on_progress, on_wait, on_commit, tap)
                 known = store.fix("outcome", told(outcome))  # before goodbye: nothing is needed any more
             if part(self.connections, store):
                 write_whole(self.result, known)
@@ -138,6 +140,7 @@ class Agent:
         on_progress: Callable[[Progress], None] | None,
         on_wait: Callable[[str, float], None] | None,
         on_commit: Callable[[], None] | None,
+        tap: Tap | None,
     ) -> Outcome:
         """Run both phases on links that remember."""
         network = self.job.network
@@ -146,8 +149,15 @@ class Agent:
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
         i, mine = network.index[self.me], network.neighbours(network.index[self.me])
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
+        heard, announce = tapped(tap, i, mine.tolist(), links)
         neighbours = Neighbours(
-            links, me=i, neighbours=mine.tolist(), agents=len(network), own_weight=float(row[i]), weights=row[mine]
+            heard,
+            me=i,
+            neighbours=mine.tolist(),
+            agents=len(network),
+            own_weight=float(row[i]),
+            weights=row[mine],
+            announce=announce,
         )
         rows = row_ranges(network.degrees)[i]
 

@@ -30,19 +30,21 @@ from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.identity import write
 from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Stop
 from tacit.runtimes.stopping import Progress
+from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
 _PRELOAD = ["tacit.runtimes.peers.local"]
 
 
-def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
+def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
     """Run a job with one process per agent on this machine."""
+    tapped = () if tap is None else tap.agents
     with tempfile.TemporaryDirectory(prefix="tacit-") as place:
         folder = Path(place)
         names = [f"agent-{i}" for i in range(len(job.network))]
         manifest = manifest_of(job, names, folder)
         members = [
-            Process(manifest, name, cost, folder, watched=i == 0)
+            Process(manifest, name, cost, folder, watched=i == 0, tap=tap if i in tapped else None)
             for i, (name, cost) in enumerate(zip(names, job.costs, strict=True))
         ]
         try:
@@ -50,6 +52,9 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
         finally:
             for member in members:
                 member.stop()
+    if tap is not None:
+        for i in tap.agents:
+            tap.take(i, members[i].heard)
     first = outcomes[0][0]
     traffic = [told for _, told in outcomes]
     return Run(
@@ -105,9 +110,20 @@ def _masks(privacy: Mechanism | None) -> Masks:
 class Process:
     """One member as a process of its own, which can be killed and started again."""
 
-    def __init__(self, manifest: Manifest, name: str, cost: Family, folder: Path, *, watched: bool = False) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        name: str,
+        cost: Family,
+        folder: Path,
+        *,
+        watched: bool = False,
+        tap: Tap | None = None,
+    ) -> None:
         self.name = name
-        self._given = (manifest, name, cost, str(folder), watched)
+        self.heard: Any = None
+        """What a tap heard in that process."""
+        self._given = (manifest, name, cost, str(folder), watched, tap)
         self.start()
 
     def start(self) -> None:
@@ -152,13 +168,17 @@ def collect(
                 on_progress(told[0])
             elif kind == "error":
                 raise told[0]
+            elif kind == "heard":
+                member.heard = told[0]
             elif kind == "done":
                 done[member.name] = (told[0], told[1])
                 del waiting[pipe]
     return [done[member.name] for member in members]
 
 
-def _serve(manifest: Manifest, name: str, cost: Family, folder: str, watched: bool, pipe: Pipe) -> None:
+def _serve(
+    manifest: Manifest, name: str, cost: Family, folder: str, watched: bool, tap: Tap | None, pipe: Pipe
+) -> None:
     """Be one member."""
     last = 0.0
 
@@ -170,7 +190,9 @@ def _serve(manifest: Manifest, name: str, cost: Family, folder: str, watched: bo
 
     try:
         agent = Agent(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder, durable=False)
-        outcome = agent.run(on_progress=report if watched else None)
+        outcome = agent.run(on_progress=report if watched else None, tap=tap)
+        if tap is not None:
+            pipe.send(("heard", tap.told(list(manifest.members).index(name))))
         pipe.send(("done", outcome, agent.traffic))
     except TacitError as error:
         pipe.send(("error", error))
