@@ -10,25 +10,28 @@ is driven, so that two agents who both write a long message never wait for each 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
+import select
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from functools import partial
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Connection, Frame, Kind, Phase
 from tacit.runtimes.peers.identity import pin
+from tacit.runtimes.peers.tls import Stream, dial, open_ports
 
 log = logging.getLogger("tacit.peers")
 
 _ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
+_KNOCKING = 256  # callers whose handshake is not over
 
 
 @dataclass
@@ -83,6 +86,8 @@ class Connections:
         self._thread = threading.Thread(target=self._run, name="tacit-links", daemon=True)
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
+        self._sockets, self._by_socket = select.poll(), dict[int, _Link]()
+        self._tended = 0.0
 
     # called by the algorithm's thread ------------------------------------------------------------
 
@@ -95,35 +100,56 @@ class Connections:
 
     def write(self, frames: list[tuple[str, bytes]]) -> None:
         """Send frames on links that are up; what is on no link now is sent when the peer asks for it."""
-        with self._driven():
+        self._take_over()
+        try:
             self._write(frames)
+        finally:
+            self._driving.release()
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
         """Let messages come until *goal* holds, or for so long; return whether it holds."""
-        with self._driven():
-            if goal():
-                return True
-            self._goal = goal
-            timer = self._loop.call_later(seconds, self._loop.stop)
-            try:
-                self._loop.run_forever()
-            finally:
-                timer.cancel()
-                self._goal = None
+        end = time.monotonic() + seconds
+        self._take_over()
+        try:
+            while not goal() and (now := time.monotonic()) < end:
+                if now < self._tended + _ABSENCE and self._at_ease():
+                    self._hear(_ABSENCE)
+                else:
+                    self._tend(goal, min(_ABSENCE, end - now))
+        finally:
+            self._driving.release()
         return goal()
 
-    @contextlib.contextmanager
-    def _driven(self) -> Iterator[None]:
+    def _at_ease(self) -> bool:
+        """Tell whether all links are up and nothing waits to be written."""
+        return all(n.open and n.link is not None and not n.link.stream.is_full for n in self.neighbours.values())
+
+    def _take_over(self) -> None:
         """Take the loop from the steward."""
         if not self._driving.acquire(blocking=False):
             self._wanted = True
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._driving.acquire()
             self._wanted = False
-        try:
-            yield
-        finally:
-            self._driving.release()
+
+    def _hear(self, seconds: float) -> None:
+        """Take what the links bring, and nothing else: a round's way past the event loop."""
+        for descriptor, _ in self._sockets.poll(1e3 * seconds):
+            link = self._by_socket.get(descriptor)
+            if link is not None:
+                link.stream.take()
+
+    def _tend(self, goal: Callable[[], bool], seconds: float) -> None:
+        """Let the event loop do all there is to do: dial, accept, ping, write what had no room, and hear."""
+        self._goal = goal
+        if self._at_ease():
+            self._loop.call_soon(self._loop.stop)
+            self._loop.run_forever()
+        else:
+            timer = self._loop.call_later(seconds, self._loop.stop)
+            self._loop.run_forever()
+            timer.cancel()
+        self._goal, self._tended = None, time.monotonic()
 
     def stop(self) -> None:
         """Close all links and the port."""
@@ -138,8 +164,8 @@ class Connections:
         """Be the steward: drive the loop whenever the algorithm has been away for a while."""
         with self._driving:
             try:
-                server = self._loop.run_until_complete(self._serve())
-                self._main = self._loop.create_task(self._stay())
+                ports = open_ports(*self._listen)
+                self._main = self._loop.create_task(self._stay(ports))
                 self._main.add_done_callback(self._failed)
             except Exception as error:
                 self.failure = error
@@ -155,17 +181,18 @@ class Connections:
                 finally:
                     self._driving.release()
         with self._driving:
-            server.close()
             pending = asyncio.all_tasks(self._loop)
             for task in pending:
                 task.cancel()
             for neighbour in self.neighbours.values():
                 if neighbour.link is not None:
-                    neighbour.link.transport.abort()
+                    neighbour.link.stream.abort()
             gone = asyncio.gather(*pending, return_exceptions=True)
             gone.add_done_callback(lambda _: self._loop.stop())
             while not gone.done():  # a call to stop may still be on its way
                 self._loop.run_forever()
+            for port in ports:
+                port.close()
             self._loop.close()
 
     def _failed(self, main: asyncio.Task[None]) -> None:
@@ -173,18 +200,45 @@ class Connections:
             self.failure = error
             self._loop.stop()
 
-    async def _serve(self) -> asyncio.Server:
-        return await self._loop.create_server(
-            lambda: _Link(self, None),
-            *self._listen,
-            ssl=self._server_context,
-            ssl_handshake_timeout=self._handshake,
-            backlog=128,
-        )
-
-    async def _stay(self) -> None:
+    async def _stay(self, ports: list[socket.socket]) -> None:
         dials = [self._dial(n) for n in self.neighbours.values() if n.dials]
-        await asyncio.gather(self._keep_alive(), *dials)
+        await asyncio.gather(self._keep_alive(), *(self._accept(port) for port in ports), *dials)
+
+    async def _accept(self, port: socket.socket) -> None:
+        """Let in whoever knocks, as far as the handshake; of too many at a time the first are sent away."""
+        knocking: dict[asyncio.Task[None], None] = {}
+        while True:
+            try:
+                raw, _ = await self._loop.sock_accept(port)
+            except OSError:  # the caller is gone, or there are no more descriptors
+                await asyncio.sleep(_FIRST_PAUSE)
+                continue
+            try:
+                stream = Stream(raw, self._server_context, server=True)
+            except OSError:  # gone again
+                raw.close()
+                continue
+            if len(knocking) >= _KNOCKING:
+                next(iter(knocking)).cancel()
+            task = self._loop.create_task(self._let_in(stream))
+            task.add_done_callback(partial(_send_away, stream))
+            task.add_done_callback(knocking.pop)
+            knocking[task] = None
+
+    async def _let_in(self, stream: Stream) -> None:
+        """Judge who it is, after the handshake."""
+        try:
+            async with asyncio.timeout(self._handshake):
+                await stream.handshake()
+        except OSError:  # of TLS and of time, too
+            stream.abort()
+            return
+        neighbour = self._who(stream)
+        if neighbour is None or neighbour.dials:
+            log.warning("a connection was refused: not a neighbour that dials this agent")
+            stream.abort()
+            return
+        _Link(self, neighbour, stream)
 
     async def _keep_alive(self) -> None:
         """Say that this agent is here, and close links that have fallen silent."""
@@ -195,7 +249,7 @@ class Connections:
                     continue
                 if self._clock() - neighbour.last_seen > self._idle:
                     neighbour.trouble = "silent"
-                    neighbour.link.transport.abort()
+                    neighbour.link.stream.abort()
                 else:
                     with self.guard:
                         ping = Frame(Kind.PING, 0, neighbour.channel.safe).encode()
@@ -207,22 +261,21 @@ class Connections:
             before = neighbour.connected
             try:
                 async with asyncio.timeout(self._handshake):
-                    _, link = await self._loop.create_connection(
-                        lambda: _Link(self, neighbour), neighbour.host, neighbour.port, ssl=self._client_context
-                    )
-                await link.over
-            except (OSError, ssl.SSLError, TimeoutError) as error:
+                    stream = await dial(neighbour.host, neighbour.port, self._client_context)
+                if self._who(stream) is neighbour:
+                    _Link(self, neighbour, stream)
+                else:
+                    stream.abort()
+                    self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
+                await asyncio.wait([stream.over])
+            except OSError as error:  # of TLS and of time, too
                 neighbour.trouble = _reason(error)
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
 
-    def _who(self, transport: asyncio.Transport) -> Neighbour | None:
+    def _who(self, stream: Stream) -> Neighbour | None:
         """Return the neighbour whose certificate was shown: compared after every handshake."""
-        shown: ssl.SSLObject = transport.get_extra_info("ssl_object")
-        try:
-            certificate = shown.getpeercert(binary_form=True)
-        except ValueError:  # the handshake broke off
-            return None
+        certificate = stream.certificate
         return None if certificate is None else self._by_pin.get(pin(certificate))
 
     def _heard(self, neighbour: Neighbour, connection: Connection, data: bytes) -> None:
@@ -249,10 +302,9 @@ class Connections:
                 self._put(neighbour, parts[0] if len(parts) == 1 else b"".join(parts))
 
     def _put(self, neighbour: Neighbour, data: bytes) -> None:
-        link = neighbour.link
-        if link is not None and not link.transport.is_closing():
+        if neighbour.link is not None:
             neighbour.bytes_out += len(data)
-            link.transport.write(data)
+            neighbour.link.stream.write(data)
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
@@ -260,64 +312,55 @@ class Connections:
         log.warning("link to %s closed: %s", neighbour.name, error)
 
 
-class _Link(asyncio.Protocol):
-    """One TLS connection: greet, then hear until it ends."""
+class _Link:
+    """A connection with a neighbour: greet, then hear until it ends."""
 
-    transport: asyncio.Transport
-
-    def __init__(self, connections: Connections, dialled: Neighbour | None) -> None:
-        self._all, self._dialled = connections, dialled
-        self._neighbour: Neighbour | None = None
-        self.over: asyncio.Future[None] = connections._loop.create_future()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Judge who it is, and greet."""
-        self.transport = cast(asyncio.Transport, transport)
-        neighbour = self._all._who(self.transport)
-        if self._dialled is not None and neighbour is not self._dialled:
-            error = ProtocolError(f"{self._dialled.name} does not show its own certificate.")
-            self._all._violated(self._dialled, error)
-            self._all._loop.call_soon(self.transport.abort)  # the handshake ends first
-            return
-        if neighbour is None or (self._dialled is None and neighbour.dials):
-            log.warning("a connection was refused: not a neighbour that dials this agent")
-            self.transport.abort()
-            return
+    def __init__(self, connections: Connections, neighbour: Neighbour, stream: Stream) -> None:
         if neighbour.link is not None:  # the newest link replaces an older one
-            neighbour.link.transport.abort()
-        self._neighbour, neighbour.link, neighbour.open = neighbour, self, False
+            neighbour.link.stream.abort()
+        self._all, self._neighbour = connections, neighbour
+        self.stream: Stream = stream
+        neighbour.link, neighbour.open = self, False
         self._connection = Connection(neighbour.channel)
-        with self._all.guard:
+        self._number = stream.fileno()
+        connections._sockets.register(self._number, select.POLLIN)
+        connections._by_socket[self._number] = self
+        self._timer = connections._loop.call_later(connections._handshake, self._not_greeted)
+        stream.listen(self._data, self._ended)
+        with connections.guard:
             greeting = neighbour.channel.hello().encode()
-        self._all._put(neighbour, greeting)
-        self._timer = self._all._loop.call_later(self._all._handshake, self._not_greeted)
+        connections._put(neighbour, greeting)
 
     def _not_greeted(self) -> None:
-        if self._connection.phase is Phase.NEW and self._neighbour is not None:
+        if self._connection.phase is Phase.NEW:
             self._neighbour.trouble = "no answer"
-            self.transport.abort()
+            self.stream.abort()
 
-    def data_received(self, data: bytes) -> None:
+    def _data(self, data: bytes) -> None:
         """Hear, unless a newer link has replaced this one."""
-        neighbour = self._neighbour
-        if neighbour is None or neighbour.link is not self:
+        if self._neighbour.link is not self:
             return
         try:
-            self._all._heard(neighbour, self._connection, data)
+            self._all._heard(self._neighbour, self._connection, data)
         except ProtocolError as error:
-            self._all._violated(neighbour, error)
-            self.transport.abort()
+            self._all._violated(self._neighbour, error)
+            self.stream.abort()
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def _ended(self, error: Exception | None) -> None:
         """Let go."""
+        self._timer.cancel()
+        self._all._sockets.unregister(self._number)
+        del self._all._by_socket[self._number]
         neighbour = self._neighbour
-        if neighbour is not None:
-            self._timer.cancel()
-            if neighbour.link is self:
-                neighbour.link, neighbour.open = None, False
-                neighbour.trouble = neighbour.trouble or ("closed" if error is None else _reason(error))
-        if not self.over.done():
-            self.over.set_result(None)
+        if neighbour.link is self:
+            neighbour.link, neighbour.open = None, False
+            neighbour.trouble = neighbour.trouble or ("closed" if error is None else _reason(error))
+
+
+def _send_away(stream: Stream, judged: asyncio.Task[None]) -> None:
+    """Close a connection whose handshake was broken off."""
+    if judged.cancelled():
+        stream.abort()
 
 
 def _reason(error: BaseException) -> str:
