@@ -20,15 +20,16 @@ SEED = 7
 def pytest_collection_modifyitems(items):
     """Mark everything here but one quick check: kills, faults and attacks take minutes and an idle machine."""
     for item in items:
-        if "/network/" in item.nodeid and "test_processes" not in item.nodeid:
+        elsewhere = "test_processes" in item.nodeid or item.get_closest_marker("namespaces")
+        if "/network/" in item.nodeid and not elsewhere:
             item.add_marker(pytest.mark.network)
 
 
 class Federation:
     """A small problem, what the in-memory agents make of it, and its members as processes with the same keys."""
 
-    def __init__(self, folder, *, algorithm="gradient-tracking", privacy=None, n=5, seed=0, tolerance=1e-9):
-        rng = np.random.default_rng(seed)
+    def __init__(self, folder, *, algorithm="gradient-tracking", privacy=None, n=5, tolerance=1e-9, rounds=3000):
+        rng = np.random.default_rng(0)
         graph = nx.circulant_graph(n, [1, 2])
         costs = [tacit.LeastSquares(rng.standard_normal((6, 4)), rng.standard_normal(6), l2=0.5) for _ in range(n)]
         problem = tacit.Problem(graph, costs)
@@ -42,7 +43,7 @@ class Federation:
             exact=choice.algorithm.exact,
             weights=choice.weights,
             privacy=privacy,
-            rule=StoppingRule(tolerance=tolerance, max_rounds=3000),
+            rule=StoppingRule(tolerance=tolerance, max_rounds=rounds),
         )
         self.folder, self.names = folder, [f"member-{i}" for i in range(n)]
         self.members = []
