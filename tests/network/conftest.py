@@ -16,8 +16,10 @@ from urllib.request import urlopen
 import networkx as nx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import tacit
+from tacit.cli.main import app
 from tacit.masks import agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers import Manifest
@@ -107,8 +109,8 @@ class Members:
     Everything that any of them writes or says lies under *folder*: the current folder, HOME and TMPDIR are there too.
     """
 
-    def __init__(self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None):
-        self.folder, self.family, self.names = folder, family, list(tables)
+    def __init__(self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False):
+        self.apart, self.folder, self.family, self.names = apart, folder, family, list(tables)
         self.wrap = wrap or (lambda name: [])
         self.running, self.said = {}, folder / "said"
         for name in (*self.names, "said", "home", "tmp"):
@@ -155,13 +157,19 @@ class Members:
         return read_cost(section, name, self.data(name), agents=len(self.names))
 
     def call(self, name, *arguments):
-        """Run one command in a member's folder, and wait for it."""
-        done = subprocess.run(
-            [*TACIT, *arguments], cwd=self.folder / name, env=self.environment, capture_output=True, timeout=60
-        )
-        for tail, text in ((".out", done.stdout), (".err", done.stderr)):
-            (self.said / f"{name}-{len(list(self.said.iterdir()))}{tail}").write_bytes(text)
-        assert done.returncode == 0, done.stderr.decode()
+        """Run one command in a member's folder, and wait for it: in this process unless *apart*."""
+        if self.apart:
+            done = subprocess.run(
+                [*TACIT, *arguments], cwd=self.folder / name, env=self.environment, capture_output=True, timeout=60
+            )
+            code, out, err = done.returncode, done.stdout, done.stderr
+        else:
+            with contextlib.chdir(self.folder / name):
+                result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+            code, out, err = result.exit_code, result.stdout_bytes, result.stderr_bytes
+        for tail, text in ((".out", out), (".err", err)):
+            (self.said / f"{name}-{len(list(self.said.iterdir()))}{tail}").write_bytes(text or b"")
+        assert code == 0, err
 
     def fix_keys(self):
         """Let everybody draw the masks that the in-memory agents draw."""
