@@ -59,6 +59,7 @@ class Up:
                 stdout=terminal,
                 stderr=err,
                 start_new_session=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # pytest's workers ignore it
             )
         os.close(terminal)
 
