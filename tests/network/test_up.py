@@ -2,9 +2,11 @@
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -45,8 +47,7 @@ class Up:
     """`tacit up` at a terminal of its own."""
 
     def __init__(self, folder):
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir()
+        self.temporary = Path(tempfile.mkdtemp(prefix="up-"))  # a short path: multiprocessing's sockets need one
         (folder / "problem.toml").write_text(PROBLEM)
         self.screen, terminal = pty.openpty()
         self.said = folder / "said"
@@ -64,6 +65,7 @@ class Up:
         os.close(terminal)
 
     def all_at_work(self):
+        assert self.process.poll() is None, self.said.read_text()
         return len(list(self.temporary.rglob("*.state"))) == 4 and len(session_of(self.process.pid)) >= 5
 
     def close(self):
@@ -71,6 +73,7 @@ class Up:
             os.kill(each, signal.SIGKILL)
         self.process.wait()
         os.close(self.screen)
+        shutil.rmtree(self.temporary)
 
 
 @pytest.fixture
