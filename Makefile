@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-network check bench clean
+.PHONY: demo test test-network test-namespaces check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -26,6 +26,9 @@ test: $(VENV)/.installed-dev        ## the test suite, with coverage
 
 test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m network
+
+test-namespaces: $(VENV)/.installed-dev ## hosts on a network that loses packets and splits: needs root, ip and nft
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m namespaces
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

@@ -1,34 +1,50 @@
 """Federations on this machine, for tests that stop, kill and disturb their members."""
 
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
+from urllib.request import urlopen
 
 import networkx as nx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import tacit
+from tacit.cli.main import app
 from tacit.masks import agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
+from tacit.runtimes.peers import Manifest
 from tacit.runtimes.peers.local import Process, manifest_of
 from tacit.runtimes.peers.store import Store
-from tacit.solving import choose
+from tacit.solving import CostsSection, choose, read_cost
 
 SEED = 7
+TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark everything here but one quick check: kills, faults and attacks take minutes and an idle machine."""
     for item in items:
-        if "/network/" in item.nodeid and "test_processes" not in item.nodeid:
+        elsewhere = "test_processes" in item.nodeid or item.get_closest_marker("namespaces")
+        if "/network/" in item.nodeid and not elsewhere:
             item.add_marker(pytest.mark.network)
 
 
 class Federation:
     """A small problem, what the in-memory agents make of it, and its members as processes with the same keys."""
 
-    def __init__(self, folder, *, algorithm="gradient-tracking", privacy=None, n=5, seed=0, tolerance=1e-9):
-        rng = np.random.default_rng(seed)
+    def __init__(self, folder, *, algorithm="gradient-tracking", privacy=None, n=5, tolerance=1e-9, rounds=3000):
+        rng = np.random.default_rng(0)
         graph = nx.circulant_graph(n, [1, 2])
         costs = [tacit.LeastSquares(rng.standard_normal((6, 4)), rng.standard_normal(6), l2=0.5) for _ in range(n)]
         problem = tacit.Problem(graph, costs)
@@ -42,7 +58,7 @@ class Federation:
             exact=choice.algorithm.exact,
             weights=choice.weights,
             privacy=privacy,
-            rule=StoppingRule(tolerance=tolerance, max_rounds=3000),
+            rule=StoppingRule(tolerance=tolerance, max_rounds=rounds),
         )
         self.folder, self.names = folder, [f"member-{i}" for i in range(n)]
         self.members = []
@@ -85,3 +101,203 @@ def federation(tmp_path):
     yield make
     for each in made:
         each.stop()
+
+
+class Members:
+    """Members as people run them: each with a folder, a key, a file of data and a `tacit agent` of its own.
+
+    Everything that any of them writes or says lies under *folder*: the current folder, HOME and TMPDIR are there too.
+    """
+
+    def __init__(self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False):
+        self.apart, self.folder, self.family, self.names = apart, folder, family, list(tables)
+        self.wrap = wrap or (lambda name: [])
+        self.running, self.said = {}, folder / "said"
+        for name in (*self.names, "said", "home", "tmp"):
+            (folder / name).mkdir()
+        self.environment = {
+            **os.environ,
+            "HOME": str(folder / "home"),
+            "TMPDIR": str(folder / "tmp"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        hosts = hosts or dict.fromkeys(self.names, "127.0.0.1")
+        for name, port in zip(self.names, free_ports(len(self.names)), strict=True):
+            self.write(name, "records", tables[name])
+            self.call(name, "keygen", "--name", name, "--address", f"{hosts[name]}:{port}")
+        first = self.names[0]
+        cards = [f"../{name}/{name}.card" for name in self.names]
+        self.call(first, "federation", "new", "federation.toml", *cards, *options)
+        text = self.path(first, "federation.toml").read_text()
+        for key, value in (stop or {}).items():
+            text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}", text)
+            assert count == 1
+        for name in self.names:
+            self.path(name, "federation.toml").write_text(text)
+        self.manifest = Manifest.read(self.path(first, "federation.toml"))
+
+    def path(self, name, file):
+        return self.folder / name / file
+
+    def write(self, name, stem, table):
+        """Write a table for one member: arrays by name as NPZ, else rows as CSV."""
+        if isinstance(table, dict):
+            np.savez(self.path(name, f"{stem}.npz"), **table)
+            return
+        columns = ",".join(f"c{k}" for k in range(table.shape[1]))
+        np.savetxt(self.path(name, f"{stem}.csv"), table, delimiter=",", header=columns, comments="", fmt="%.17g")
+
+    def data(self, name, stem="records"):
+        return next(self.folder.joinpath(name).glob(f"{stem}.*"))
+
+    def cost(self, name):
+        model = self.manifest.model
+        section = CostsSection(self.family) if model is None else CostsSection(self.family, l2=model.l2)
+        return read_cost(section, name, self.data(name), agents=len(self.names))
+
+    def call(self, name, *arguments):
+        """Run one command in a member's folder, and wait for it: in this process unless *apart*."""
+        if self.apart:
+            done = subprocess.run(
+                [*TACIT, *arguments], cwd=self.folder / name, env=self.environment, capture_output=True, timeout=60
+            )
+            code, out, err = done.returncode, done.stdout, done.stderr
+        else:
+            with contextlib.chdir(self.folder / name):
+                result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+            code, out, err = result.exit_code, result.stdout_bytes, result.stderr_bytes
+        for tail, text in ((".out", out), (".err", err)):
+            (self.said / f"{name}-{len(list(self.said.iterdir()))}{tail}").write_bytes(text or b"")
+        assert code == 0, err
+
+    def fix_keys(self):
+        """Let everybody draw the masks that the in-memory agents draw."""
+        for name, key in zip(self.names, agent_keys(len(self.names), seed=SEED), strict=True):
+            store = Store(self.state(name))
+            store.fix("key", key)
+            store.close()
+
+    def expected(self):
+        """Return the run of the in-memory agents with the same masks."""
+        job = self.manifest.job()
+        privacy = None if job.privacy is None else replace(job.privacy, seed=SEED)
+        return agents.run(replace(job, costs=[self.cost(name) for name in self.names], privacy=privacy))
+
+    def state(self, name):
+        return self.path(name, f"{name}-{self.manifest.session()[:12]}.state")
+
+    def start(self, name, *options, records="records"):
+        """Start a member's agent, for the first time or again."""
+        model = [] if self.manifest.model is not None else ["--cost", self.family]
+        command = [
+            *self.wrap(name), *TACIT, "agent", "federation.toml", "--me", name,
+            "--data", self.data(name, records).name, *model, *options,
+        ]  # fmt: skip
+        turn = len(list(self.said.iterdir()))
+        with (
+            (self.said / f"{name}-{turn}.out").open("wb") as out,
+            (self.said / f"{name}-{turn + 1}.err").open("wb") as err,
+        ):
+            self.running[name] = subprocess.Popen(
+                command,
+                cwd=self.folder / name,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+            )
+        self.running[name].told = (Path(out.name), Path(err.name))
+        return self.running[name]
+
+    def kill(self, name):
+        """Kill a member as a power cut would."""
+        self.running[name].kill()
+        self.running[name].wait()
+
+    def wait(self, name, seconds=90.0):
+        """Wait until a member is done; return its exit code."""
+        return self.running[name].wait(timeout=seconds)
+
+    def at_work(self, name):
+        """Tell whether a member has its masks, and has begun to write down rounds."""
+        log = self.state(name).with_name(self.state(name).name + "-wal")
+        return log.exists() and log.stat().st_size > 200_000
+
+    def out(self, name):
+        return self.running[name].told[0].read_text()
+
+    def err(self, name):
+        return self.running[name].told[1].read_text()
+
+    def answers(self, seconds=90.0):
+        """Wait for all members, who were started with --json; return what they found, one row each."""
+        for name in self.names:
+            assert self.wait(name, seconds) == 0, self.err(name)
+        return np.array([json.loads(self.out(name))["x"] for name in self.names])
+
+    def stop(self):
+        for process in self.running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@pytest.fixture
+def members(tmp_path):
+    """Return a function that makes members; their processes are gone after the test."""
+    made = []
+
+    def make(*tables, **settings):
+        made.append(Members(tmp_path, *tables, **settings))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+@pytest.fixture
+def until():
+    """Return a function that waits until something holds."""
+
+    def wait(true, seconds=30.0):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if value := true():
+                return value
+            time.sleep(0.02)
+        return true()
+
+    return wait
+
+
+class Gauge:
+    """The metrics of one agent, on a port of their own."""
+
+    def __init__(self):
+        (self.port,) = free_ports(1)
+
+    def text(self):
+        with contextlib.suppress(OSError), urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as page:
+            return page.read().decode()
+        return ""
+
+    def read(self, counter, neighbour):
+        """Return a counter of the link to a neighbour; 0 while nobody answers."""
+        label = f'tacit_{counter}{{neighbour="{neighbour}"}} '
+        return next((float(line[len(label) :]) for line in self.text().splitlines() if line.startswith(label)), 0.0)
+
+
+@pytest.fixture
+def gauge():
+    return Gauge()

@@ -25,12 +25,11 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize(("n", "rounds"), [(5, 1500), (10, 200)], ids=["5 agents", "10 agents"])
 @pytest.mark.parametrize(("name", "masks"), PAIRS, ids=[f"{name}, {masks}" for name, masks in PAIRS])
-def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks):
+def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks, n, rounds):
     """Every algorithm, with and without masks: real processes, real TLS, the same answer to the last bit."""
-    if (name, masks) == ("gradient-tracking", "quadratic"):
-        pytest.skip("its proven step is so short that the run would take minutes")
-    peers = federation(algorithm=name, privacy=MASKS[masks], tolerance=1e-6)
+    peers = federation(algorithm=name, privacy=MASKS[masks], tolerance=1e-6, n=n, rounds=rounds)
     expected = peers.expected()
     outcomes = collect(peers.start())
     assert np.array_equal(np.stack([outcome.x for outcome, _ in outcomes]), expected.x)

@@ -22,9 +22,6 @@ from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
 N, SEED = 4, 7
-pytestmark = pytest.mark.filterwarnings(  # the proxy leaves sockets as roughly as a real outage does
-    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
 
 
 class Proxy:
@@ -34,6 +31,7 @@ class Proxy:
         self.targets, self.fault, self.rate = targets, fault, rate
         self.random = random.Random(seed)  # noqa: S311
         self.loop, self.ports, self.faults, self.budget = asyncio.new_event_loop(), {}, 0, 15
+        self.servers, self.writers = [], []
         ready = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(ready,), daemon=True)
         self.thread.start()
@@ -44,23 +42,31 @@ class Proxy:
         self.loop.run_until_complete(self._open())
         ready.set()
         self.loop.run_forever()
+        for server in self.servers:
+            server.close()
         pending = asyncio.all_tasks(self.loop)
         for task in pending:
             task.cancel()
         self.loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+        for writer in self.writers:
+            writer.transport.abort()
+        self.loop.run_until_complete(asyncio.sleep(0.01))  # the transports close their sockets
         self.loop.close()
 
     async def _open(self):
         for name, port in self.targets.items():
             server = await asyncio.start_server(lambda r, w, port=port: self._pass(r, w, port), "127.0.0.1", 0)
+            self.servers.append(server)
             self.ports[name] = server.sockets[0].getsockname()[1]
 
     async def _pass(self, reader, writer, port):
+        self.writers.append(writer)
         try:
             other_reader, other_writer = await asyncio.open_connection("127.0.0.1", port)
         except OSError:
             writer.transport.abort()
             return
+        self.writers.append(other_writer)
         both = [self._pipe(reader, other_writer), self._pipe(other_reader, writer)]
         await asyncio.gather(*both, return_exceptions=True)
         for each in (writer, other_writer):
@@ -178,10 +184,10 @@ def through_proxy(folder, job, fault, seed, **stop):
 def test_a_mistreated_link_never_changes_the_answer(tmp_path, fault, algorithm, privacy):
     job = job_of(privacy, algorithm)
     expected = agents.run(replace(job, privacy=replace(privacy, seed=SEED)))
-    proxy, members = through_proxy(tmp_path, job, FAULTS[fault], seed=1, idle=1.0, patience=15.0)
+    proxy, members = through_proxy(tmp_path, job, FAULTS[fault], seed=1, idle=1.0, patience=60.0)
     try:
         with ThreadPoolExecutor(N) as pool:
-            outcomes = [future.result(timeout=60) for future in [pool.submit(member.run) for member in members]]
+            outcomes = [future.result(timeout=120) for future in [pool.submit(member.run) for member in members]]
     finally:
         proxy.close()
     assert proxy.faults > 0, "the proxy did nothing: the test would prove nothing"

@@ -37,7 +37,7 @@ from tacit.runtimes.peers.manifest import Masks, Stop
 POINTS = np.array([[1.0, -2.0], [2.0, 4.0], [6.0, 1.0]])
 ANSWER = POINTS.mean(axis=0)
 NAMES = ("alpha", "beta", "gamma")  # alpha – beta – gamma: beta dials alpha, and gamma dials beta
-PATIENCE = 15.0
+PATIENCE = 45.0
 
 
 def free_ports(count: int) -> list[int]:
@@ -113,7 +113,7 @@ class Running:
         self.threads[agent.me].start()
         return agent
 
-    def join(self, timeout: float = 20.0) -> dict[str, object]:
+    def join(self, timeout: float = 60.0) -> dict[str, object]:
         deadline = time.monotonic() + timeout
         for thread in self.threads.values():
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -130,7 +130,7 @@ class Running:
             np.testing.assert_allclose(ends[name].x, ANSWER, atol=1e-6)
 
 
-def until(true: Callable[[], object], seconds: float = 5.0) -> bool:
+def until(true: Callable[[], object], seconds: float = 20.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if true():
@@ -157,11 +157,11 @@ def client(key: Path | None, *, certificate: Path | None = None) -> ssl.SSLConte
 
 @contextlib.contextmanager
 def dialled(port: int, tls: ssl.SSLContext) -> Iterator[ssl.SSLSocket]:
-    with socket.create_connection(("127.0.0.1", port), timeout=5.0) as plain, tls.wrap_socket(plain) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=15.0) as plain, tls.wrap_socket(plain) as link:
         yield link
 
 
-def read_all(link: socket.socket, seconds: float = 5.0) -> bytes:
+def read_all(link: socket.socket, seconds: float = 15.0) -> bytes:
     """Read until the other side closes; fail where it does not."""
     link.settimeout(seconds)
     heard = b""
@@ -247,13 +247,13 @@ def no_certificate(federation: Federation) -> None:
 
 
 def no_tls(federation: Federation) -> None:
-    with socket.create_connection(("127.0.0.1", federation.port("alpha")), timeout=5.0) as link:
+    with socket.create_connection(("127.0.0.1", federation.port("alpha")), timeout=15.0) as link:
         link.sendall(federation.hello("beta", "alpha"))
         assert Kind.HELLO not in read_all(link)[4:5]
 
 
 def hang_up_at_once(federation: Federation) -> None:
-    socket.create_connection(("127.0.0.1", federation.port("alpha")), timeout=5.0).close()
+    socket.create_connection(("127.0.0.1", federation.port("alpha")), timeout=15.0).close()
 
 
 OUTSIDERS = [
@@ -426,7 +426,7 @@ def test_a_connection_that_says_nothing_is_dropped(federation, monkeypatch):
     ):
         mute_heard = read_all(mute)
         assert read_all(silent) == b""
-    assert 0.5 < time.monotonic() - start < 4.0
+    assert 0.5 < time.monotonic() - start < 8.0
     assert mute_heard[4] == Kind.HELLO  # a neighbour is greeted, and nothing else is said to it
     assert len(mute_heard) == 21 + int.from_bytes(mute_heard[:4])
     running.start(federation.agent("beta"))
@@ -446,7 +446,7 @@ def test_a_greeting_that_comes_byte_by_byte_is_dropped_in_time(federation, monke
                     while slow.recv(1 << 16):
                         pass
                     break
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 5.0
 
 
 def test_a_link_that_falls_silent_after_the_greeting_is_closed(federation):
@@ -532,7 +532,7 @@ def test_an_old_session_played_again_changes_nothing(federation):
 def test_many_strangers_at_once_do_not_keep_a_neighbour_out(federation):
     with served(federation) as connections, contextlib.ExitStack() as stack:
         for _ in range(100):
-            stack.enter_context(socket.create_connection(("127.0.0.1", connections.port), timeout=5.0))
+            stack.enter_context(socket.create_connection(("127.0.0.1", connections.port), timeout=15.0))
         with dialled(connections.port, client(federation.key("beta"))) as link:
             link.sendall(federation.hello("beta", "alpha"))
             assert until(lambda: connections.neighbours["beta"].open)
@@ -567,7 +567,7 @@ def spoilt(monkeypatch, name: str, spoil: Callable[[np.ndarray], bytes], *, afte
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("after", [0, 40])
 def test_a_number_that_is_none_ends_in_a_clear_error_and_never_in_an_answer(bad, after, tmp_path, monkeypatch):
-    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=1.0)
+    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=4.0)
     spoilt(monkeypatch, "beta", lambda array: b"f" + np.full(array.size, bad).tobytes(), after=after)
     running = Running()
     for name in NAMES:
@@ -591,7 +591,7 @@ def test_a_number_that_is_none_ends_in_a_clear_error_and_never_in_an_answer(bad,
 def test_a_message_of_the_wrong_size_or_kind_ends_in_a_clear_error_and_never_in_an_answer(
     spoil, tmp_path, monkeypatch
 ):
-    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=1.0)
+    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=4.0)
     monkeypatch.setattr(ending, "_LINGER", 0.5)
     spoilt(monkeypatch, "beta", spoil, after=12)
     running = Running()
@@ -604,13 +604,13 @@ def test_a_message_of_the_wrong_size_or_kind_ends_in_a_clear_error_and_never_in_
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_false_server_cannot_end_the_links_of_an_agent_that_dials_it(tmp_path):
-    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=4.0)
+    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")])
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(federation.key("alpha").with_suffix(".crt"), federation.key("alpha"))
     running = Running()
     with socket.create_server(("127.0.0.1", federation.port("alpha"))) as server:
         running.start(federation.agent("beta"))
-        server.settimeout(5.0)
+        server.settimeout(15.0)
         with tls.wrap_socket(server.accept()[0], server_side=True) as link:
             link.sendall(federation.hello("alpha", "beta").replace(b'"name":"alpha"', b'"name":"alph\xff"'))
             read_all(link)
@@ -626,7 +626,7 @@ def test_a_server_with_another_members_key_is_not_spoken_to(federation):
     running = Running()
     with socket.create_server(("127.0.0.1", federation.port("alpha"))) as server:
         beta = running.start(federation.agent("beta"))
-        server.settimeout(5.0)
+        server.settimeout(15.0)
         with tls.wrap_socket(server.accept()[0], server_side=True) as link:
             assert read_all(link) == b""
         assert until(lambda: beta.connections.neighbours["alpha"].violations)
@@ -639,7 +639,7 @@ def test_a_server_with_another_members_key_is_not_spoken_to(federation):
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
     """A run that is over, but for alpha, which was stopped before it had erased its file."""
-    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=2.0)
+    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=PATIENCE)
     erase = agents.Store.erase
 
     def stop(self):
