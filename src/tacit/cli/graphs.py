@@ -62,7 +62,7 @@ def width(sigma: float | None, *, sums: bool) -> float:
 def refuse_to_overwrite(path: Path) -> None:
     """Raise if the file is there, before any work is done for it."""
     if path.exists():
-        raise FileError(f"{path}: is already there; name another file with --out.")
+        raise FileError(f"{path}: is already there; move it away, or name another file.")
     if not path.parent.is_dir():
         raise FileError(f"{path}: the folder does not exist.")
 

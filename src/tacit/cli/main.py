@@ -4,10 +4,12 @@
 1  the computation says no: not converged, not private enough, refused by the ledger
 2  bad input
 3  the network: a peer cannot be reached, or does wrong
+130  stopped by Ctrl-C or SIGTERM
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -54,6 +56,7 @@ app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.add_typer(ledger.app, name="ledger")
 app.command("keygen")(keygen.keygen_command)
+app.command("fingerprint")(keygen.fingerprint_command)
 app.add_typer(federation.app, name="federation")
 app.command("agent")(agent.agent_command)
 app.command("up")(up.up)
@@ -61,6 +64,7 @@ app.command("up")(up.up)
 
 def main() -> None:
     """Run the command line; no expected error ends in a traceback."""
+    before = signal.signal(signal.SIGTERM, _interrupt)  # stopped by a service manager: as tidily as by Ctrl-C
     try:
         app()
     except TacitError as error:
@@ -69,3 +73,9 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("tacit: stopped.\n")
         sys.exit(130)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
