@@ -35,7 +35,7 @@ class AgentsTable:
         self.reports[report.name] = report
 
     def __rich__(self) -> RenderableType:
-        reports = list(self.reports.values())
+        reports = sorted(self.reports.values(), key=lambda r: (len(r.name), r.name))
         if not reports:
             return f"{self.title}: starting the agents"
         if len(reports) <= _ALL:

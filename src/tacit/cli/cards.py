@@ -11,7 +11,7 @@ from cryptography.x509 import load_pem_x509_certificate
 from tacit.errors import FileError, InputError
 from tacit.runtimes.peers.identity import der
 
-_A_LINE = 7  # groups of four letters: narrow enough for any terminal
+_A_LINE = 8  # groups of four letters: narrow enough for any terminal
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,8 +65,8 @@ def _refuse_strangers(path: Path, pem: str) -> None:
 def spelled(letters: str) -> list[str]:
     """Return a fingerprint or a session in groups of four letters, a few groups a line.
 
-    >>> spelled("0123456789abcdef" * 2)
-    ['0123-4567-89ab-cdef-0123-4567-89ab', 'cdef']
+    >>> spelled("0123456789abcdef" * 3)
+    ['0123-4567-89ab-cdef-0123-4567-89ab-cdef', '0123-4567-89ab-cdef']
     """
     plain = letters.replace("-", "")
     groups = [plain[k : k + 4] for k in range(0, len(plain), 4)]

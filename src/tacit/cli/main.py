@@ -29,6 +29,7 @@ app = typer.Typer(
     "Start with [bold]tacit demo[/bold], then [bold]tacit init[/bold] and [bold]tacit solve problem.toml[/bold].",
     epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network.",
 )
+_STOPPED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -71,10 +72,18 @@ def main() -> None:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
     except KeyboardInterrupt:
-        sys.stderr.write("tacit: stopped.\n")
-        sys.exit(130)
+        sys.exit(_stopped())
+    except SystemExit as end:
+        if end.code == _STOPPED:  # typer has caught the interrupt
+            _stopped()
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _stopped() -> int:
+    sys.stderr.write("tacit: stopped.\n")
+    return _STOPPED
 
 
 def _interrupt(*_: object) -> None:

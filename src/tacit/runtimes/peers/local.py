@@ -30,10 +30,11 @@ from tacit.algorithms import ALGORITHMS, AnyAlgorithm
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.network import Network
 from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.identity import write_key
+from tacit.runtimes.peers.identity import refuse_bad_name, write_key
 from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Stop
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
@@ -64,7 +65,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
     """
     with tempfile.TemporaryDirectory(prefix="tacit-") as place:
         folder = Path(place)
-        names = [f"agent-{i}" for i in range(len(job.network))]
+        names = _names(job.network)
         manifest = manifest_of(job, names, folder)
         members: list[Process] = []
         try:
@@ -86,6 +87,16 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None) -> Run:
         verdict=first.verdict,
         history=first.history,
     )
+
+
+def _names(network: Network) -> list[str]:
+    """Return the agents' own names, where all can be names of members."""
+    try:
+        for agent in network.agents:
+            refuse_bad_name(agent if isinstance(agent, str) else "")
+    except InputError:
+        return [f"agent-{i}" for i in range(len(network))]
+    return [str(agent) for agent in network.agents]
 
 
 def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:

@@ -1,0 +1,181 @@
+"""What `tacit agent` says on standard error: a table where somebody looks, a line now and then where nobody does.
+
+Lines are text, or JSON objects. A sentence is said once, until there is another one about the same neighbour: a
+neighbour that is dialled every second is not news every second. Nothing here depends on a cost.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from tacit.cli.agents_table import ago, sized
+from tacit.runtimes import Progress
+from tacit.runtimes.peers import Agent
+
+log = logging.getLogger("tacit.peers.diary")
+
+_LOOK = 0.25  # seconds between two looks at the links
+_ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
+_FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
+
+
+class Diary:
+    """What is known of one agent's run, from its hooks and from its links."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.round = 0
+        self._waiting, self._next_wait = "", _FIRST_WAIT
+        self._said_round = time.monotonic()
+        self._up: dict[str, bool] = {}
+
+    def on_progress(self, progress: Progress) -> None:
+        """Take a round."""
+        self.round = progress.check.round
+        self._waiting = ""
+        if time.monotonic() - self._said_round >= _ROUNDS_EVERY:
+            self._said_round = time.monotonic()
+            log.info("round %d, agents disagree by %.0e", self.round, progress.check.disagreement)
+
+    def on_wait(self, neighbour: str, seconds: float) -> None:
+        """Take that a neighbour is waited for: a line at 5 s, 10 s, 20 s, …"""
+        if neighbour != self._waiting:
+            self._waiting, self._next_wait = neighbour, _FIRST_WAIT
+        if seconds >= self._next_wait:
+            self._next_wait *= 2.0
+            log.info("waiting for %s for %.0f s", neighbour, seconds)
+
+    def look(self) -> None:
+        """Say which links have come up, and which are lost."""
+        for n in self._agent.connections.neighbours.values() if self._agent.connections else ():
+            up, was = n.open, self._up.get(n.name, False)
+            if up and not was:
+                log.info("connected to %s", n.name)
+            elif was and not up and not n.channel.finished:
+                log.info("no link to %s: %s", n.name, in_english(n.trouble) or "closed")
+            self._up[n.name] = up
+
+    def table(self) -> Table:
+        """Return the neighbours as a table."""
+        state = f"round {self.round}" if self.round else "setting up"
+        state = f"waiting for {self._waiting}" if self._waiting else state
+        table = Table("neighbour", "link", "messages", "sent", "received", "last heard")
+        table.title = f"{self._agent.me}: {state}"
+        for n in self._agent.connections.neighbours.values() if self._agent.connections else ():
+            ahead = len(n.channel.inbox)
+            messages = f"{n.channel.used} used" + f", {ahead} waiting" * bool(ahead)
+            link = "up" if n.open else in_english(n.trouble) or ("dialling" if n.dials else "not here yet")
+            table.add_row(n.name, link, messages, sized(n.bytes_out), sized(n.bytes_in), ago(n.last_seen))
+        return table
+
+
+@contextmanager
+def diary(agent: Agent, *, quiet: bool, lines: bool) -> Iterator[Diary]:
+    """Yield the hooks of a run; show the table on a terminal, and lines elsewhere or if *lines* are wanted."""
+    kept, console = Diary(agent), Console(stderr=True)
+    if quiet:
+        yield kept
+    elif console.is_terminal and not lines:
+        with Live(console=console, get_renderable=kept.table, refresh_per_second=4, transient=True):
+            yield kept
+    else:
+        with _every(_LOOK, kept.look):
+            yield kept
+
+
+@contextmanager
+def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
+    over = threading.Event()
+
+    def loop() -> None:
+        while not over.wait(seconds):
+            call()
+
+    thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def logged(*, json_lines: bool, quiet: bool) -> Iterator[None]:
+    """Print what agents log on standard error; warnings only, if *quiet*."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Lines(json_lines=json_lines))
+    handler.addFilter(Once())
+    logger = logging.getLogger("tacit.peers")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class Once(logging.Filter):
+    """Lets a sentence through once, until there is another one about the same neighbour."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, str] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether this is news."""
+        about = str(record.args[0]) if isinstance(record.args, tuple) and record.args else ""
+        said = record.getMessage()
+        if record.levelno >= logging.WARNING:
+            about = f"warning {about}"  # what is wrong stays said when a link comes and goes
+        if self._last.get(about) == said:
+            return False
+        self._last[about] = said
+        return True
+
+
+class _Lines(logging.Formatter):
+    def __init__(self, *, json_lines: bool) -> None:
+        super().__init__()
+        self._json = json_lines
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = in_english(record.getMessage())
+        if not self._json:
+            return f"tacit: {said}"
+        return json.dumps({"at": record.created, "level": record.levelname, "said": said}, ensure_ascii=False)
+
+
+def in_english(sentence: str) -> str:
+    """Return a refusal of another manifest as a person would put it; anything else as it is.
+
+    >>> in_english("link to north closed: north has another manifest: links, privacy differ.")
+    'north has another manifest: links and privacy differ. Compare the two files.'
+    """
+    found = re.search(r"(\S+) has another manifest: (.+) differs?\.", sentence)
+    if found is None:
+        return sentence
+    parts = re.split(r", | and ", found[2])
+    verb = "differs" if len(parts) == 1 else "differ"
+    return f"{found[1]} has another manifest: {and_(parts)} {verb}. Compare the two files."
+
+
+def and_(words: list[str]) -> str:
+    """Return a list of words as one reads it out.
+
+    >>> and_(["links"]), and_(["links", "privacy", "stop"])
+    ('links', 'links, privacy and stop')
+    """
+    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [words[-1]])
