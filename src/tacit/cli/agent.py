@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli import account
-from tacit.cli.diary import diary, logged
+from tacit.cli.diary import diary, log, logged
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.summary import vector
@@ -71,7 +71,11 @@ def agent_command(
         serve_metrics(agent, metrics),
         diary(agent, quiet=quiet, lines=json) as kept,
     ):
-        outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+        try:
+            outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+        except KeyboardInterrupt:
+            log.warning("the state is kept; started again, this agent goes on from where it was")
+            raise
     sentences = statements(agent)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}

@@ -19,6 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from tacit.cli.agents_table import ago, sized
+from tacit.cli.graphs import and_
 from tacit.runtimes import Progress
 from tacit.runtimes.peers import Agent
 
@@ -170,12 +171,3 @@ def in_english(sentence: str) -> str:
     parts = re.split(r", | and ", found[2])
     verb = "differs" if len(parts) == 1 else "differ"
     return f"{found[1]} has another manifest: {and_(parts)} {verb}. Compare the two files."
-
-
-def and_(words: list[str]) -> str:
-    """Return a list of words as one reads it out.
-
-    >>> and_(["links"]), and_(["links", "privacy", "stop"])
-    ('links', 'links, privacy and stop')
-    """
-    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [words[-1]])

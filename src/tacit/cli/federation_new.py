@@ -12,7 +12,7 @@ import typer
 from tacit.algorithms import ALGORITHMS
 from tacit.certificates import calibrate
 from tacit.cli.cards import read_card, spelled
-from tacit.cli.graphs import refuse_to_overwrite
+from tacit.cli.graphs import and_, refuse_to_overwrite
 from tacit.errors import FileError, InputError
 from tacit.network import Network, small_vertex_cut
 from tacit.network.topology import listed
@@ -156,7 +156,7 @@ def _masks(
     idle = [option for option, value in given.items() if value is not None and not gaussian]
     idle += ["--words"] * (words != 1 and level != "sums") + ["--bound"] * (bound is not None and level == "none")
     if idle:
-        raise InputError(f"{' and '.join(idle)} mean(s) nothing to --level {level}; leave it out.")
+        raise InputError(f"{and_(idle)} mean{'s' * (len(idle) == 1)} nothing to --level {level}; leave it out.")
     if level != "none":
         _refuse_cuts(graph, any_)
     if gaussian and sigma is None:
@@ -186,14 +186,14 @@ def _model(
     used = [option for option, value in given.items() if value]
     if family is None:
         if used:
-            raise InputError(f"{' and '.join(used)} go with --cost, which says what is fitted.")
+            raise InputError(f"{and_(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted.")
         return None
     if family not in FAMILIES:
         raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.")
     wrong = [option for option in used if option == "--delta" and family != "huber"]
     wrong += [option for option in used if option not in ("--delta", "--l1") and family not in _OF_ROWS]
     if wrong:
-        raise InputError(f"{' and '.join(wrong)} mean(s) nothing to a {family} cost; leave it out.")
+        raise InputError(f"{and_(wrong)} mean{'s' * (len(wrong) == 1)} nothing to a {family} cost; leave it out.")
     if min(l1, l2) < 0 or (delta is not None and not delta > 0):
         raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
     if family in ("lasso", "elastic-net") and not l1:

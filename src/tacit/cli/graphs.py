@@ -83,6 +83,15 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
 
 
+def and_(words: list[str]) -> str:
+    """Return a list of words as one reads it out.
+
+    >>> and_(["links"]), and_(["links", "privacy", "stop"])
+    ('links', 'links, privacy and stop')
+    """
+    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [words[-1]])
+
+
 def finite(value: float) -> float | None:
     """Return a number that JSON knows; None for infinity."""
     return value if math.isfinite(value) else None
