@@ -4,8 +4,12 @@ import contextlib
 import json
 import logging
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -211,3 +215,23 @@ def test_a_member_with_one_neighbour_is_told_so(run, federation, others):
     code, out, err = run("agent", "thin.toml", "--me", "north", "--data", "north.csv", "--quiet")
     assert (code, err) == (0, "")
     assert "NOT PRIVATE: north has one neighbour, west, who knows all its masks" in out
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_state_and_leaves_no_traceback(federation, number):
+    federation()
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--json")
+    with subprocess.Popen(
+        [Path(sys.executable).parent / "tacit", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        while not list(Path().glob("north-*.state")):
+            assert started.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.0)  # it waits for the others now
+        started.send_signal(number)
+        out, err = started.communicate(timeout=30)
+    *lines, last = err.decode().splitlines()
+    assert (started.returncode, out, last) == (130, b"", "tacit: stopped.")
+    assert "the state is kept" in json.loads(lines[-1])["said"]
+    assert list(Path().glob("north-*.state"))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli import account
-from tacit.cli.diary import diary, log, logged
+from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.summary import vector
@@ -66,11 +66,7 @@ def agent_command(
     )
     over = agent.result.exists()
     enter = None if ledger is None or over else account.opened(manifest, me, ledger, cost_version)
-    with (
-        logged(json_lines=json, quiet=quiet),
-        serve_metrics(agent, metrics),
-        diary(agent, quiet=quiet, lines=json) as kept,
-    ):
+    with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
             outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
         except KeyboardInterrupt:

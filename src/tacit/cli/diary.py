@@ -11,8 +11,8 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -39,6 +39,7 @@ class Diary:
         self._waiting, self._next_wait = "", _FIRST_WAIT
         self._said_round = time.monotonic()
         self._up: dict[str, bool] = {}
+        self._connected: dict[str, int] = {}
 
     def on_progress(self, progress: Progress) -> None:
         """Take a round."""
@@ -56,15 +57,16 @@ class Diary:
             self._next_wait *= 2.0
             log.info("waiting for %s for %.0f s", neighbour, seconds)
 
-    def look(self) -> None:
-        """Say which links have come up, and which are lost."""
+    def look(self, *, over: bool = False) -> None:
+        """Say which links have come up, and which are lost; when the run is *over*, all are down."""
         for n in self._agent.connections.neighbours.values() if self._agent.connections else ():
-            up, was = n.open, self._up.get(n.name, False)
-            if up and not was:
+            if n.connected > self._connected.get(n.name, 0):
+                self._connected[n.name] = n.connected
+                self._up[n.name] = True
                 log.info("connected to %s", n.name)
-            elif was and not up and not n.channel.finished:
+            if self._up.get(n.name) and not (n.open or n.channel.finished or over):
+                self._up[n.name] = False
                 log.info("no link to %s: %s", n.name, in_english(n.trouble) or "closed")
-            self._up[n.name] = up
 
     def table(self) -> Table:
         """Return the neighbours as a table."""
@@ -81,26 +83,28 @@ class Diary:
 
 
 @contextmanager
-def diary(agent: Agent, *, quiet: bool, lines: bool) -> Iterator[Diary]:
-    """Yield the hooks of a run; show the table on a terminal, and lines elsewhere or if *lines* are wanted."""
+def diary(agent: Agent, *, quiet: bool, json_lines: bool) -> Iterator[Diary]:
+    """Yield the hooks of a run; show the table on a terminal, lines elsewhere, and warnings only if *quiet*."""
     kept, console = Diary(agent), Console(stderr=True)
-    if quiet:
+    looked_at = console.is_terminal and not quiet and not json_lines
+    with ExitStack() as stack:
+        if looked_at:
+            live = Live(console=console, get_renderable=kept.table, refresh_per_second=4, transient=True)
+            stack.enter_context(live)  # first: lines are then printed above the table
+        stack.enter_context(_logged(logging.WARNING if quiet or looked_at else logging.INFO, json_lines=json_lines))
+        if not quiet and not looked_at:
+            stack.enter_context(_looking(kept))
         yield kept
-    elif console.is_terminal and not lines:
-        with Live(console=console, get_renderable=kept.table, refresh_per_second=4, transient=True):
-            yield kept
-    else:
-        with _every(_LOOK, kept.look):
-            yield kept
 
 
 @contextmanager
-def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
+def _looking(kept: Diary) -> Iterator[None]:
+    """Look at the links now and then, in a thread."""
     over = threading.Event()
 
     def loop() -> None:
-        while not over.wait(seconds):
-            call()
+        while not over.wait(_LOOK):
+            kept.look()
 
     thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
     thread.start()
@@ -109,23 +113,24 @@ def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+        kept.look(over=True)
 
 
 @contextmanager
-def logged(*, json_lines: bool, quiet: bool) -> Iterator[None]:
-    """Print what agents log on standard error; warnings only, if *quiet*."""
+def _logged(level: int, *, json_lines: bool) -> Iterator[None]:
+    """Print what agents log on standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines(json_lines=json_lines))
     handler.addFilter(Once())
     logger = logging.getLogger("tacit.peers")
-    level = logger.level
+    before = logger.level
     logger.addHandler(handler)
-    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+    logger.setLevel(level)
     try:
         yield
     finally:
         logger.removeHandler(handler)
-        logger.setLevel(level)
+        logger.setLevel(before)
 
 
 class Once(logging.Filter):
