@@ -1,6 +1,24 @@
 """Keys, cards and manifests, as a coordinator for a minute makes them."""
 
+import json
+import math
+import socket
 from pathlib import Path
+
+import msgspec
+import networkx as nx
+import pytest
+
+import tacit
+
+NAMES = ("north", "south", "west", "east")
+
+
+@pytest.fixture
+def cards(run):
+    """Make four members' keys and cards here."""
+    for k, name in enumerate(NAMES):
+        assert run("keygen", "--name", name, "--address", f"127.0.0.1:{7601 + k}")[0] == 0
 
 
 def test_cards_become_a_manifest_that_can_be_checked(run):
@@ -32,3 +50,149 @@ def test_mistakes_of_a_coordinator_get_one_sentence(run):
         assert code == 2
         assert message in err
         assert err.count("\n") == 1
+
+
+def test_everything_that_is_agreed_on_is_in_the_manifest(run, cards):
+    code, _, err = run(
+        "federation", "new", "f.toml", "--unknowns", "3", "--links", "3", "--any", "2", "--cost", "huber",
+        "--delta", "2.5", "--l2", "4", "--bound", "4096", "--words", "2", "--patience", "60", "--idle", "5",
+        "--tolerance", "1e-7", "--max-rounds", "500", "--title", "clinics", "--run", "3",
+    )  # fmt: skip
+    assert code == 0, err
+    manifest = tacit.peers.Manifest.read("f.toml")
+    assert manifest.model == tacit.peers.Model("huber", l2=4.0, delta=2.5)
+    assert manifest.privacy == tacit.peers.Masks("sums", bound=4096.0, words=2, any=2)
+    noise = tacit.SumMasks(4096.0, words=2).terms(manifest.network(), 3).noise
+    assert manifest.stop == tacit.peers.Stop(
+        tolerance=1e-7, max_rounds=500, floor=noise / (4.0 / 4), patience=60.0, idle=5.0
+    )
+
+
+def test_the_floor_is_that_of_a_simulation(run, cards):
+    """As `solve` has it, for costs whose curvature is not known to all."""
+    words = ("--unknowns", "2", "--level", "affine", "--sigma", "100", "--algorithm", "nids")
+    assert run("federation", "new", "f.toml", *words, "--setting", "step_size=0.1", "--links", "3")[0] == 0
+    floor = tacit.peers.Manifest.read("f.toml").stop.floor
+    graph = tacit.Network(nx.complete_graph(4))
+    assert floor == tacit.AffineMasks(100.0).terms(graph, 2).noise / 1e-2
+    assert floor > 0
+
+
+def test_fingerprints_are_whole_and_narrow(run, cards, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "44")
+    run("federation", "new", "f.toml", "--unknowns", "2")
+    _, page, _ = run("federation", "check", "f.toml")
+    for name in NAMES:
+        _, shown, _ = run("fingerprint", f"{name}.card")
+        lines = shown.splitlines()
+        assert lines[0] == f"Fingerprint of {name}:"
+        assert all(len(line) < 44 for line in lines)
+        assert "\n".join(lines[1:]) in page
+        letters = "".join(lines[1:]).replace(" ", "").replace("-", "")
+        whole = tacit.peers.fingerprint(Path(f"{name}.crt").read_text())
+        assert letters == whole.replace("-", "")
+        for kind in ("crt", "key"):
+            assert run("fingerprint", f"{name}.{kind}")[1] == shown
+    letters = page.replace("\n  ", "").replace("-", "")
+    assert tacit.peers.Manifest.read("f.toml").session() in letters
+
+
+def test_a_check_for_scripts(run, cards):
+    run("federation", "new", "f.toml", "--unknowns", "2", "--any", "2")
+    code, out, _ = run("federation", "check", "f.toml", "--json", "--me", "north")
+    found = json.loads(out)
+    assert code == 3
+    assert found["session"] == tacit.peers.Manifest.read("f.toml").session()
+    assert [member["name"] for member in found["members"]] == sorted(NAMES)
+    assert found["private"]
+    assert len(found["problems"]) == 3, "nobody is there yet, and all are named"
+    assert found["certificate"]["statement"].startswith("An observer who controls any 2 agents")
+
+
+def test_a_neighbour_that_listens_is_reached(run):
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        run("keygen", "--name", "here", "--address", "127.0.0.1:7601")
+        run("keygen", "--name", "there", "--address", f"127.0.0.1:{there.getsockname()[1]}")
+        run("keygen", "--name", "away", "--address", "127.0.0.1:1")
+        run("federation", "new", "f.toml", "--unknowns", "2")
+        code, out, _ = run("federation", "check", "f.toml", "--me", "here")
+    assert code == 3
+    assert "2 neighbours; reached" in out
+    assert "Problem: away does not answer at 127.0.0.1:1" in out
+    assert "there does not answer" not in out
+
+
+def test_all_that_is_wrong_with_a_manifest_is_said_at_once(run, cards):
+    run("federation", "new", "f.toml", "--unknowns", "2")
+    manifest = msgspec.toml.decode(Path("f.toml").read_bytes())
+    manifest["members"]["north"]["certificate"] = manifest["members"]["south"]["certificate"]
+    manifest["members"]["west"]["address"] = "nowhere"
+    manifest["links"].append(["north", "stranger"])
+    manifest["algorithm"]["name"] = "magic"
+    manifest["stop"]["patience"] = 0.0
+    Path("f.toml").write_bytes(msgspec.toml.encode(manifest))
+    code, _, err = run("federation", "check", "f.toml")
+    assert code == 2
+    for part in ("the same certificate", "'nowhere' must be host:port", "stranger", "'magic'", "patience = 0.0"):
+        assert part in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--any", "3"), "--any 3: of 4 members at least two must be honest"),
+        (("--links", "2", "--any", "2"), "could cut the others apart"),
+        (("--level", "secret"), "is none of sums, affine, quadratic and none"),
+        (("--level", "affine"), "need --sigma, or --guess and --hide"),
+        (("--sigma", "3"), "--sigma means nothing to --level sums"),
+        (("--cost", "rigde"), "no cost family is called 'rigde'; choose one of quadratic"),
+        (("--cost", "lasso"), "--cost lasso needs --l1"),
+        (("--cost", "ridge", "--delta", "2"), "--delta means nothing to a ridge cost"),
+        (("--cost", "distance", "--intercept"), "--intercept means nothing to a distance cost"),
+        (("--l2", "2"), "--l2 needs --cost"),
+        (("--words", "3"), "words"),
+        (("--patience", "0"), "patience = 0.0 must be positive"),
+        (("--tolerance", "2"), "tolerance = 2.0 must lie between 0 and 1"),
+        (("--algorithm", "nids", "--setting", "step_size=0.1"), "is refused: it gossips"),
+        (("--algorithm", "magic"), "no algorithm is called 'magic'"),
+    ],
+)
+def test_what_cannot_be_agreed_on_is_refused(run, cards, words, message):
+    code, _, err = run("federation", "new", "f.toml", "--unknowns", "2", *words)
+    assert code == 2, err
+    assert message in err
+    assert err.count("\n") == 1
+    assert not Path("f.toml").exists()
+
+
+def test_sigma_is_chosen_against_as_many_as_may_collude(run, cards):
+    words = ("--unknowns", "2", "--level", "affine", "--guess", "0.55", "--hide", "5", "--any", "2")
+    gossip = ("--algorithm", "nids", "--setting", "step_size=0.01")
+    assert run("federation", "new", "f.toml", *words, *gossip)[0] == 0
+    masks = tacit.peers.Manifest.read("f.toml").privacy
+    assert masks.any == 2
+    assert math.isclose(masks.sigma, tacit.calibrate(nx.complete_graph(4), any=2, guess=0.55, hide=5.0))
+    code, out, _ = run("federation", "check", "f.toml")
+    assert code == 0
+    assert "any 2 agents" in out
+
+
+def test_files_and_names_that_will_not_do(run, cards):
+    run("federation", "new", "f.toml", "--unknowns", "2")
+    for words, message in (
+        (("federation", "new", "f.toml", "--unknowns", "2"), "f.toml: is already there"),
+        (("keygen", "--name", "../north"), "'../north' is no name for a member"),
+        (("keygen", "--name", "north"), "north.card: is already there"),
+        (("keygen", "--name", "new", "--address", "here"), "address = 'here' must be host:port"),
+        (("federation", "check", "f.toml", "--me", "nrth"), "'nrth' is no member"),
+        (("fingerprint", "f.toml"), "is none of .crt, .card and .key"),
+        (("fingerprint", "nobody.crt"), "nobody.crt: cannot be read"),
+        (("ledger", "new", "--ledger", "f.toml"), "f.toml: is already there"),
+    ):
+        code, _, err = run(*words)
+        assert code == 2
+        assert message in err
+        assert err.count("\n") == 1
+    Path("north.crt").write_bytes(Path("south.crt").read_bytes())
+    assert "is not the certificate of north.key" in run("fingerprint", "north.key")[2]

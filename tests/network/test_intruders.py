@@ -31,7 +31,7 @@ from tacit.runtimes.peers import agent as agents
 from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
-from tacit.runtimes.peers.identity import context, der, write
+from tacit.runtimes.peers.identity import context, der, write_key
 from tacit.runtimes.peers.manifest import Masks, Stop
 
 POINTS = np.array([[1.0, -2.0], [2.0, 4.0], [6.0, 1.0]])
@@ -77,7 +77,7 @@ class Federation:
 
 def found(folder: Path, links: list[tuple[str, str]], *, patience: float = PATIENCE, **more: object) -> Federation:
     members = {
-        name: Member(f"127.0.0.1:{port}", write(folder, name)[1].read_text())
+        name: Member(f"127.0.0.1:{port}", write_key(folder, name)[1].read_text())
         for name, port in zip(NAMES, free_ports(len(NAMES)), strict=True)
     }
     settings: dict[str, object] = {
@@ -200,7 +200,7 @@ def stranger(federation: Federation) -> None:
     folder = federation.folder / "stranger"
     if not folder.exists():
         folder.mkdir()
-        write(folder, "beta")  # under a neighbour's name
+        write_key(folder, "beta")  # under a neighbour's name
     shut_out(federation.port("alpha"), client(folder / "beta.key"))
 
 

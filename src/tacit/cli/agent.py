@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json as jsonlib
-import logging
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
-from tacit.certificates import certify
+from tacit.cli import account
+from tacit.cli.diary import diary, log
+from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.summary import vector
 from tacit.costs import Family
 from tacit.errors import InputError, TacitError
-from tacit.runtimes import Progress
-from tacit.runtimes.peers import Agent, Manifest
-from tacit.runtimes.peers.manifest import Member, address_of
+from tacit.network.topology import listed
+from tacit.runtimes.peers import Agent, Manifest, Member
+from tacit.runtimes.peers.manifest import address_of
 from tacit.solving import CostsSection, read_cost
 
 
@@ -41,21 +36,25 @@ def agent_command(
     listen: Annotated[
         str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")
     ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
+    ] = None,
+    cost_version: Annotated[str, typer.Option(help="With --ledger: changes whenever your records change.")] = "1",
     metrics: Annotated[
         int | None, typer.Option(help="Serve Prometheus metrics on this port of the loopback.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table of neighbours.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No table of neighbours, and warnings only.")
+    ] = False,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
-    converge, 3 if a neighbour stayed away for longer than the manifest's patience.
+    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
     """
-    _log(json=json)
     manifest = Manifest.read(federation)
-    if me not in manifest.members:
-        raise InputError(f"{me!r} is no member; the manifest has {', '.join(manifest.members)}.")
+    refuse_strangers(manifest, me)
     key = key or federation.parent / f"{me}.key"
     agent = Agent(
         manifest,
@@ -65,17 +64,25 @@ def agent_command(
         folder=folder or key.parent,
         listen=None if listen is None else address_of(Member(listen, "")),
     )
-    with serve_metrics(agent, metrics), _table(agent, quiet=quiet or json) as on_progress:
-        outcome = agent.run(on_progress)
-    converged = outcome.verdict.status == "converged"
+    over = agent.result.exists()
+    enter = None if ledger is None or over else account.opened(manifest, me, ledger, cost_version)
+    with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
+        try:
+            outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+        except KeyboardInterrupt:
+            log.warning("the state is kept; started again, this agent goes on from where it was")
+            raise
+    sentences = statements(agent)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
-        sys.stdout.write(jsonlib.dumps({**found, "sentence": outcome.verdict.sentence}) + "\n")
+        more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
+        sys.stdout.write(jsonlib.dumps({**found, **more}, ensure_ascii=False) + "\n")
     else:
         typer.echo(f"status:       {outcome.verdict.status}. {outcome.verdict.sentence}")
         typer.echo(f"x:            {vector(list(outcome.x))}")
-        typer.echo(f"privacy:      {_statement(manifest)}")
-    if not converged:
+        for sentence in sentences:
+            typer.echo(f"privacy:      {sentence}")
+    if outcome.verdict.status != "converged":
         raise typer.Exit(1)
 
 
@@ -88,52 +95,41 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
     section = (
         CostsSection(family or "")
         if model is None
-        else CostsSection(model.family, target=model.target, intercept=model.intercept, l1=model.l1, l2=model.l2)
+        else CostsSection(
+            model.family,
+            target=model.target,
+            intercept=model.intercept,
+            l1=model.l1,
+            l2=model.l2,
+            delta=model.delta,
+        )
     )
-    return read_cost(section, me, data, agents=len(manifest.members))
+    found = read_cost(section, me, data, agents=len(manifest.members))
+    if found.dim != manifest.unknowns:
+        counted = " with the intercept" if section.intercept else ""
+        raise InputError(
+            f"{data}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
+            "members need the same columns."
+        )
+    return found
 
 
-def _statement(manifest: Manifest) -> str:
-    if manifest.privacy.level == "none":
-        return "none: nothing was hidden, and neighbours can read the costs from what they receive."
-    sigma = float("inf") if manifest.privacy.sigma is None else manifest.privacy.sigma
+def statements(agent: Agent) -> list[str]:
+    """Return what was hidden of this member, from whom, and where it is weak."""
+    manifest, mechanism, me = agent.manifest, agent.job.privacy, agent.me
+    near = neighbours(manifest)[me]
+    if mechanism is None:
+        return [f"none: nothing of {me} was hidden, and {listed(near)} can read its cost from what they receive."]
+    found = [f"{me}'s masks hide {mechanism.says(agent.cost)}."]
+    if len(near) == 1:
+        found.append(
+            f"NOT PRIVATE: {me} has one neighbour, {near[0]}, who knows all its masks; ask for more links."
+        )
+    elif len(near) <= manifest.privacy.any:
+        found.append(f"NOT PRIVATE: {me}'s neighbours, {listed(near)}, know all its masks if they all collude.")
     try:
-        return certify(manifest.network(), any=1, sigma=sigma).statement()
+        certificate = certified(manifest)
+        found.append(certificate.statement() if certificate else "Of two members, each learns the other's part.")
     except TacitError as error:
-        return str(error)
-
-
-@contextmanager
-def _table(agent: Agent, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Yield on_progress; a table of neighbours on standard error where somebody looks at it."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    last: list[Progress] = []
-
-    def shown() -> Table:
-        check = last[-1].check if last else None
-        title = "waiting for the others" if check is None else f"round {check.round}"
-        table = Table("neighbour", "link", "sent", "received", "last heard", title=f"{agent.me}: {title}")
-        for n in agent.connections.neighbours.values() if agent.connections else ():
-            heard = f"{time.monotonic() - n.last_seen:.0f} s ago" if n.last_seen else "never"
-            table.add_row(
-                n.name, "up" if n.open else n.trouble or "dialling", f"{n.bytes_out}", f"{n.bytes_in}", heard
-            )
-        return table
-
-    with Live(console=console, get_renderable=shown, refresh_per_second=4, transient=True):
-        yield last.append
-
-
-def _log(*, json: bool) -> None:
-    class Lines(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            if not json:
-                return f"tacit: {record.getMessage()}"
-            return jsonlib.dumps({"at": record.created, "level": record.levelname, "said": record.getMessage()})
-
-    handler = logging.StreamHandler()
-    handler.setFormatter(Lines())
-    logging.getLogger("tacit.peers").addHandler(handler)
+        found.append(str(error))
+    return found

@@ -62,7 +62,7 @@ def width(sigma: float | None, *, sums: bool) -> float:
 def refuse_to_overwrite(path: Path) -> None:
     """Raise if the file is there, before any work is done for it."""
     if path.exists():
-        raise FileError(f"{path}: is already there; name another file with --out.")
+        raise FileError(f"{path}: is already there; move it away, or name another file.")
     if not path.parent.is_dir():
         raise FileError(f"{path}: the folder does not exist.")
 
@@ -81,6 +81,15 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
         writers[path.suffix.lower()](graph, path)
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
+
+
+def and_(words: list[str]) -> str:
+    """Return a list of words as one reads it out.
+
+    >>> and_(["links"]), and_(["links", "privacy", "stop"])
+    ('links', 'links, privacy and stop')
+    """
+    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [words[-1]])
 
 
 def finite(value: float) -> float | None:

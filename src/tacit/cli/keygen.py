@@ -1,4 +1,4 @@
-"""`tacit keygen`: a member's key, its certificate, and the card to send to the others."""
+"""`tacit keygen` and `tacit fingerprint`: a member's key, the card for the others, and what to read out to them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.cards import Card, certificate_of, spelled
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.errors import FileError
-from tacit.runtimes.peers.identity import fingerprint, write
+from tacit.runtimes.peers.identity import fingerprint, refuse_bad_name, write_key
+from tacit.runtimes.peers.manifest import Member, address_of
 
 
 def keygen_command(
@@ -22,12 +24,30 @@ def keygen_command(
     NAME.key stays here and is readable by its owner alone. NAME.card is public: send it to whoever writes the
     manifest, and compare the fingerprint by telephone.
     """
+    refuse_bad_name(name)
+    address_of(Member(address, ""))
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist.")
-    card = folder / f"{name}.card"
-    refuse_to_overwrite(card)
-    key, certificate = write(folder, name)
-    pem = certificate.read_text()
-    card.write_text(f'name = "{name}"\naddress = "{address}"\ncertificate = """\n{pem}"""\n', encoding="utf-8")
-    typer.echo(f"Wrote {key} (keep it), {certificate} and {card} (send it).")
-    typer.echo(f"Fingerprint of {name}: {fingerprint(pem)}")
+    path = folder / f"{name}.card"
+    refuse_to_overwrite(path)
+    key, certificate = write_key(folder, name)
+    card = Card(name, address, certificate.read_text(encoding="utf-8"))
+    path.write_text(
+        f'name = "{card.name}"\naddress = "{card.address}"\ncertificate = """\n{card.certificate}"""\n',
+        encoding="utf-8",
+    )
+    typer.echo(f"Wrote {key} (keep it), {certificate} and {path} (send it).")
+    _show(name, card.certificate)
+
+
+def fingerprint_command(
+    file: Annotated[Path, typer.Argument(help="A .crt, a .card, or a .key with its .crt beside it.")],
+) -> None:
+    """Show a member's fingerprint: to read out your own, or to compare somebody's card."""
+    _show(*certificate_of(file))
+
+
+def _show(name: str, certificate: str) -> None:
+    typer.echo(f"Fingerprint of {name}:")
+    for line in spelled(fingerprint(certificate)):
+        typer.echo(f"  {line}")

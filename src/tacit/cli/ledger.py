@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tacit.certificates import Ledger, Release, Review
-from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, width
+from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, refuse_to_overwrite, width
 from tacit.errors import FileError, GraphError
 
-app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: show, check, add.")
+app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: new, show, check, add.")
 
 File = Annotated[Path, typer.Option("--ledger", help="The ledger's file.")]
 Run = Annotated[str, typer.Argument(help="A name for the run.")]
@@ -31,11 +31,23 @@ Owner = Annotated[str | None, typer.Option("--me", help="For a new ledger: whose
 _HERE = Path("ledger.sqlite")
 
 
+@app.command("new")
+def new(ledger: File = _HERE, me: Owner = None, budget: Budget = None, any_: Guards = None) -> None:
+    """Start a ledger; whose it is, its budget and the size of coalitions stay as they are for good."""
+    refuse_to_overwrite(ledger)
+    with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
+        whose = "" if book.owner is None else f" of {book.owner}"
+        limit = "no budget" if book.budget is None else f"a budget of ε = {book.budget:g}"
+        typer.echo(f"Wrote {ledger}, the ledger{whose}: {limit} against any {book.guards}.")
+
+
 @app.command("show")
 def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) -> None:
     """List the runs, what they cost, and who is exposed by all of them together."""
     if not ledger.exists():
-        raise FileError(f"{ledger}: there is no ledger; `tacit ledger add` starts one.")
+        raise FileError(
+            f"{ledger}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
+        )
     with Ledger(ledger) as book:
         entries = book.entries()
         against = tuple(name.strip() for name in (coalition or "").split(",") if name.strip())
@@ -98,7 +110,9 @@ def check(
 ) -> None:
     """Judge a run before it happens; exit code 1 if it must not. Nothing is recorded."""
     if not ledger.exists():
-        raise FileError(f"{ledger}: there is no ledger; `tacit ledger add` starts one.")
+        raise FileError(
+            f"{ledger}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
+        )
     with Ledger(ledger) as book:
         review = book.check(
             _release(run, graph, width(sigma, sums=sums), cost_version, masks, "sums" if sums else basis)

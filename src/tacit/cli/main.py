@@ -4,10 +4,12 @@
 1  the computation says no: not converged, not private enough, refused by the ledger
 2  bad input
 3  the network: a peer cannot be reached, or does wrong
+130  stopped by Ctrl-C or SIGTERM
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -27,6 +29,7 @@ app = typer.Typer(
     "Start with [bold]tacit demo[/bold], then [bold]tacit init[/bold] and [bold]tacit solve problem.toml[/bold].",
     epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network.",
 )
+_STOPPED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -54,6 +57,7 @@ app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.add_typer(ledger.app, name="ledger")
 app.command("keygen")(keygen.keygen_command)
+app.command("fingerprint")(keygen.fingerprint_command)
 app.add_typer(federation.app, name="federation")
 app.command("agent")(agent.agent_command)
 app.command("up")(up.up)
@@ -61,11 +65,26 @@ app.command("up")(up.up)
 
 def main() -> None:
     """Run the command line; no expected error ends in a traceback."""
+    before = signal.signal(signal.SIGTERM, _interrupt)  # stopped by a service manager: as tidily as by Ctrl-C
     try:
         app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
     except KeyboardInterrupt:
-        sys.stderr.write("tacit: stopped.\n")
-        sys.exit(130)
+        sys.exit(_stopped())
+    except SystemExit as end:
+        if end.code == _STOPPED:  # typer has caught the interrupt
+            _stopped()
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stopped() -> int:
+    sys.stderr.write("tacit: stopped.\n")
+    return _STOPPED
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 
 import typer
 
+from tacit.cli.agents_table import agents_table
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.progress import progress_bar
 from tacit.cli.summary import show_answer
@@ -36,7 +37,7 @@ def solve(
         typer.Option(help="stacked (all agents as arrays), agents (one thread each) or peers (one process each)."),
     ] = None,
     max_rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")] = False,
 ) -> None:
     """Solve a private problem.
 
@@ -67,7 +68,8 @@ def solve(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the record, and the summary shows them
-        with progress_bar("Agreeing", quiet=quiet) as on_progress:
+        shown = agents_table if task.runtime == "peers" else progress_bar
+        with shown("Agreeing", quiet=quiet) as on_progress:
             answer = task.solve(on_progress)
     if json:
         sys.stdout.write(answer.record.to_json() + "\n")

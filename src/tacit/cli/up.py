@@ -15,17 +15,20 @@ from tacit.solving import load_problem
 def up(
     problem: Annotated[Path, typer.Argument(help="A problem file; `tacit init` writes an example.")],
     agents: Annotated[
-        int | None, typer.Option(help="How many agents there must be; a check, not a choice.")
+        int | None, typer.Option(help="Refuse to start unless there are so many agents in the file.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table of agents.")] = False,
 ) -> None:
     """Run every agent as a process of its own, over mutually authenticated TLS, on this machine.
 
-    The same as `tacit solve --runtime peers`. Ctrl-C stops all of them.
+    The same as `tacit solve --runtime peers`. Ctrl-C stops all of them, and leaves nothing behind: exit code 130.
     """
     if agents is not None:
         there = len(load_problem(problem).problem.network)
         if there != agents:
-            raise InputError(f"{problem} has {there} agents, not {agents}: the graph in it says how many.")
+            raise InputError(
+                f"{problem} has {there} agents, not {agents}: every agent has a cost of its own there. Change "
+                "[graph] and [costs], or leave --agents out."
+            )
     solve(problem, json=json, quiet=quiet, runtime="peers")

@@ -177,7 +177,9 @@ class Connection:
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if told.session != channel.session:
             differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
-            raise ProtocolError(f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}.")
+            raise ProtocolError(
+                f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the two files."
+            )
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
         channel.refuse_unsent(frame.acknowledged)

@@ -11,6 +11,7 @@ import base64
 import datetime
 import hashlib
 import os
+import re
 import ssl
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,10 +26,15 @@ from tacit.errors import FileError, InputError
 _YEARS = 10
 
 
+def refuse_bad_name(name: str) -> None:
+    """Refuse a name that could not be a file's, or not one word in a list."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", name):
+        raise InputError(f"{name!r} is no name for a member: use 1 to 64 letters, digits, dots and hyphens.")
+
+
 def generate(name: str) -> tuple[bytes, bytes]:
     """Return a new private key and its certificate, both as PEM."""
-    if not name or len(name) > 64 or not name.isprintable():
-        raise InputError(f"{name!r} is no name for a member: 1 to 64 printable letters.")
+    refuse_bad_name(name)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -54,9 +60,13 @@ def generate(name: str) -> tuple[bytes, bytes]:
     return secret, certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def write(folder: Path, name: str) -> tuple[Path, Path]:
-    """Write a new key (readable by its owner alone) and certificate; never over one that is there."""
-    key_path, certificate_path = folder / f"{name}.key", folder / f"{name}.crt"
+def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
+    """Write NAME.key (readable by its owner alone) and NAME.crt; never over one that is there.
+
+    Return both paths: the key for `Agent`, the certificate for the `Member` in everybody's manifest.
+    """
+    refuse_bad_name(name)
+    key_path, certificate_path = Path(folder) / f"{name}.key", Path(folder) / f"{name}.crt"
     for path in (key_path, certificate_path):
         if path.exists():
             raise FileError(f"{path}: is already there; a new key would make a new member.")

@@ -1,22 +1,28 @@
 """All members as real processes on this machine, over real TLS: for trying, testing and measuring.
 
 Every process gets its own cost and its own key; the parent only starts them, shows how far they are, and collects
-the answers. Ctrl-C stops all.
+the answers. Processes ignore Ctrl-C and end with their parent, however it ends: it alone decides, so that an
+interrupt leaves no process, no key and no traceback behind.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import multiprocessing as mp
+import os
+import signal
 import socket
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -24,34 +30,55 @@ from tacit.algorithms import ALGORITHMS, AnyAlgorithm
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.network import Network
 from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.identity import write
+from tacit.runtimes.peers.identity import refuse_bad_name, write_key
 from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Stop
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
 _PRELOAD = ["tacit.runtimes.peers.local"]
+_OFTEN = 0.25  # seconds between two reports of one agent, at least
+
+
+class Report(NamedTuple):
+    """How far one agent is."""
+
+    name: str
+    state: str
+    """In a word or two: waiting for somebody, running, done."""
+    round: int = 0
+    links_up: int = 0
+    links: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    heard: float | None = None
+    """When something came last, on the clock of `time.monotonic`; None if nothing ever did."""
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
-    """Run a job with one process per agent on this machine."""
+    """Run a job with one process per agent on this machine.
+
+    *on_progress* hears of the run as a whole; where it has a method `report`, that hears of every agent.
+    """
     tapped = () if tap is None else tap.agents
     with tempfile.TemporaryDirectory(prefix="tacit-") as place:
         folder = Path(place)
-        names = [f"agent-{i}" for i in range(len(job.network))]
+        names = _names(job.network)
         manifest = manifest_of(job, names, folder)
-        members = [
-            Process(manifest, name, cost, folder, watched=i == 0, tap=tap if i in tapped else None)
-            for i, (name, cost) in enumerate(zip(names, job.costs, strict=True))
-        ]
+        members: list[Process] = []
         try:
+            for i, (name, cost) in enumerate(zip(names, job.costs, strict=True)):
+                listening = tap if i in tapped else None
+                members.append(
+                    Process(manifest, name, cost, folder, watched=on_progress is not None, tap=listening)
+                )
             outcomes = collect(members, on_progress)
         finally:
-            for member in members:
-                member.stop()
+            stop(members)
     if tap is not None:
         for i in tap.agents:
             tap.take(i, members[i].heard)
@@ -70,6 +97,16 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
     )
 
 
+def _names(network: Network) -> list[str]:
+    """Return the agents' own names, where all can be names of members."""
+    try:
+        for agent in network.agents:
+            refuse_bad_name(agent if isinstance(agent, str) else "")
+    except InputError:
+        return [f"agent-{i}" for i in range(len(network))]
+    return [str(agent) for agent in network.agents]
+
+
 def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
     """Return the manifest of a job on this machine; new keys go into *folder*."""
     if job.privacy is not None and job.privacy.seed is not None:
@@ -79,7 +116,7 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
     ports = _free_ports(len(names))
     members = {
-        member: Member(f"127.0.0.1:{port}", write(folder, member)[1].read_text())
+        member: Member(f"127.0.0.1:{port}", write_key(folder, member)[1].read_text())
         for member, port in zip(names, ports, strict=True)
     }
     settings = dataclasses.asdict(cast(AnyAlgorithm, job.algorithm))
@@ -130,6 +167,8 @@ class Process:
         """Start the process, for the first time or again."""
         method = mp.get_context("forkserver")
         method.set_forkserver_preload(_PRELOAD)
+        with _ignored(signal.SIGINT):  # and so does every process that the server makes, from its first moment
+            forkserver.ensure_running()
         self.pipe, theirs = method.Pipe(duplex=False)
         self.process: BaseProcess = method.Process(target=_serve, args=(*self._given, theirs), daemon=True)
         self.process.start()
@@ -142,11 +181,34 @@ class Process:
 
     def stop(self) -> None:
         """Stop the process, and wait until it is gone."""
-        if self.process.is_alive():
-            self.process.terminate()
-        self.process.join(timeout=5.0)
-        if self.process.is_alive():
-            self.kill()
+        stop([self])
+
+
+def stop(members: list[Process]) -> None:
+    """Stop processes, all at once, and wait until they are gone; a second Ctrl-C does not stop the stopping."""
+    with _ignored(signal.SIGINT, signal.SIGTERM):
+        for member in members:
+            if member.process.is_alive():
+                member.process.terminate()
+        deadline = time.monotonic() + 5.0
+        for member in members:
+            member.process.join(timeout=max(deadline - time.monotonic(), 0.0))
+            if member.process.is_alive():
+                member.kill()
+
+
+@contextlib.contextmanager
+def _ignored(*numbers: signal.Signals) -> Iterator[None]:
+    """Ignore signals for a moment; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def collect(
@@ -155,6 +217,7 @@ def collect(
     """Wait for all members; raise what the first of them raises."""
     waiting: dict[Any, Process] = {member.pipe: member for member in members}
     done: dict[str, tuple[Outcome, Traffic]] = {}
+    on_report: Callable[[Report], None] | None = getattr(on_progress, "report", None)
     while waiting:
         for ready in wait(list(waiting), timeout=1.0):
             pipe = cast(Pipe, ready)
@@ -164,8 +227,12 @@ def collect(
                 kind, *told = pipe.recv()
             except EOFError:
                 raise NetworkError(f"{member.name} died; its state is kept.") from None
-            if kind == "progress" and on_progress is not None:
-                on_progress(told[0])
+            if kind == "report":
+                report, progress = told
+                if on_report is not None:
+                    on_report(report)
+                if on_progress is not None and progress is not None and member is members[0]:
+                    on_progress(progress)
             elif kind == "error":
                 raise told[0]
             elif kind == "heard":
@@ -180,24 +247,76 @@ def _serve(
     manifest: Manifest, name: str, cost: Family, folder: str, watched: bool, tap: Tap | None, pipe: Pipe
 ) -> None:
     """Be one member."""
-    last = 0.0
-
-    def report(progress: Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last > 0.05:
-            last = time.monotonic()
-            pipe.send(("progress", progress))
-
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _end_with_parent()
     try:
         agent = Agent(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder, durable=False)
-        outcome = agent.run(on_progress=report if watched else None, tap=tap)
+        reporter = _Reporter(agent, pipe) if watched else None
+        outcome = agent.run(
+            on_progress=reporter.on_progress if reporter else None,
+            on_wait=reporter.on_wait if reporter else None,
+            tap=tap,
+        )
+        if reporter is not None:
+            reporter.tell("done", None)
         if tap is not None:
             pipe.send(("heard", tap.told(list(manifest.members).index(name))))
         pipe.send(("done", outcome, agent.traffic))
     except TacitError as error:
         pipe.send(("error", error))
-    except KeyboardInterrupt:
+    except BrokenPipeError:  # nobody listens any more
         pass
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has, even if that was killed."""
+    parent = mp.parent_process()
+    if parent is None:
+        return
+
+    def wait_for_the_end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+
+
+class _Reporter:
+    """Tells the parent now and then how far one agent is."""
+
+    def __init__(self, agent: Agent, pipe: Pipe) -> None:
+        self._agent, self._pipe = agent, pipe
+        self._round, self._last = 0, 0.0
+        self.tell("starting", None)
+
+    def on_progress(self, progress: Progress) -> None:
+        """Report a round, unless something was reported just now."""
+        self._round = progress.check.round
+        if time.monotonic() - self._last >= _OFTEN:
+            self.tell("running", progress)
+
+    def on_wait(self, neighbour: str, seconds: float) -> None:
+        """Report who is waited for."""
+        if time.monotonic() - self._last >= _OFTEN:
+            self.tell(f"waits for {neighbour}", None)
+
+    def tell(self, state: str, progress: Progress | None) -> None:
+        """Report now."""
+        self._last = time.monotonic()
+        connections = self._agent.connections
+        near = list(connections.neighbours.values()) if connections is not None else []
+        report = Report(
+            name=self._agent.me,
+            state=state,
+            round=self._round,
+            links_up=sum(n.open for n in near),
+            links=len(near),
+            bytes_in=sum(n.bytes_in for n in near),
+            bytes_out=sum(n.bytes_out for n in near),
+            heard=max((n.last_seen for n in near if n.last_seen), default=None),
+        )
+        self._pipe.send(("report", report, progress))
 
 
 def _free_ports(count: int) -> list[int]:

@@ -22,6 +22,7 @@ from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
+from tacit.typing import Array
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,9 +43,13 @@ class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: int = 1
     pairing: Way = "both"
     """How the ends of a link come to know its random terms; "seeds" saves messages, and is computational."""
+    any: int = 1
+    """How many members may collude: what the run is made for, and what checks and statements are about."""
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism."""
+        if self.any < 0:
+            raise InputError(f"[privacy] any = {self.any} must not be negative: how many members may collude.")
         if self.level == "none":
             return None
         if self.level == "sums":
@@ -76,6 +81,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     intercept: bool = False
     l1: float = 0.0
     l2: float = 0.0
+    delta: float = 1.35
+    """Of Huber costs: where a residual stops counting as a square."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,21 +106,37 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The session of the epoch before this one."""
 
     @classmethod
-    def read(cls, path: Path) -> Manifest:
-        """Return the manifest in a file, checked as far as that is possible without a network."""
+    def read(cls, path: str | Path) -> Manifest:
+        """Return the manifest in a file, checked as far as that is possible without a network.
+
+        All that is wrong is said at once.
+        """
         try:
-            manifest = msgspec.toml.decode(path.read_bytes(), type=cls)
+            manifest = msgspec.toml.decode(Path(path).read_bytes(), type=cls)
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise FileError(f"{path}: {error}.") from error
-        try:
-            manifest.job()
-            for name, member in manifest.members.items():
-                _address(name, member.address)
-        except TacitError as error:
-            raise FileError(f"{path}: {error}") from error
+        wrong = manifest.problems()
+        if wrong:
+            raise FileError(f"{path}: {' '.join(wrong)}")
         return manifest
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with it, a sentence each; nothing, if it can be run."""
+        wrong = []
+        for part in (self._certificates, self._addresses, self.network, self._start, self._algorithm, self._rule):
+            try:
+                part()
+            except TacitError as error:
+                wrong.append(str(error))
+        try:
+            self.privacy.mechanism()
+            if not wrong:
+                self.job()  # the parts together
+        except TacitError as error:
+            wrong.append(str(error))
+        return wrong
 
     def session(self) -> str:
         """Return the hash that names the run; the order of the members counts, since it numbers the agents."""
@@ -138,15 +161,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def job(self) -> Job:
         """Return both phases as every member runs them; the costs stay where they are."""
-        owners: dict[bytes, str] = {}
-        for name, member in self.members.items():
-            other = owners.setdefault(der(member.certificate), name)
-            if other != name:
-                raise InputError(f"{other} and {name} have the same certificate: a key belongs to one member.")
-        if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
-            raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
         if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
             raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        self._certificates()
         algorithm, weights = self._algorithm()
         privacy = self.privacy.mechanism()
         why = None if privacy is None else privacy.refuses(algorithm)
@@ -156,14 +173,51 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             network=self.network(),
             costs=(),
             stack=None,
-            x0=np.array(self.x0 or [0.0] * self.unknowns),
+            x0=self._start(),
             algorithm=algorithm,
             exact=algorithm.exact,
             weights=weights,
             privacy=privacy,
-            rule=StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds),
+            rule=self._rule(),
             floor=self.stop.floor,
         )
+
+    def _certificates(self) -> None:
+        owners: dict[bytes, str] = {}
+        wrong = []
+        for name, member in self.members.items():
+            try:
+                other = owners.setdefault(der(member.certificate), name)
+            except InputError as error:
+                wrong.append(f"member {name}: {error}")
+                continue
+            if other != name:
+                wrong.append(f"{other} and {name} have the same certificate: a key belongs to one member.")
+        if wrong:
+            raise InputError(" ".join(wrong))
+
+    def _addresses(self) -> None:
+        wrong = []
+        for name, member in self.members.items():
+            try:
+                address_of(member)
+            except InputError as error:
+                wrong.append(f"member {name}: {error}")
+        if wrong:
+            raise InputError(" ".join(wrong))
+
+    def _start(self) -> Array:
+        if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
+            raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
+        return np.array(self.x0 or [0.0] * self.unknowns)
+
+    def _rule(self) -> StoppingRule:
+        for name in ("patience", "idle"):
+            if not getattr(self.stop, name) > 0:
+                raise InputError(f"[stop] {name} = {getattr(self.stop, name)} must be positive: seconds.")
+        if not self.stop.floor >= 0:
+            raise InputError(f"[stop] floor = {self.stop.floor} must not be negative.")
+        return StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds)
 
     def _covered(self, algorithm: AnyAlgorithm) -> bool:
         """Quadratic masks cover every cost that they accept."""
@@ -183,11 +237,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def address_of(member: Member) -> tuple[str, int]:
     """Return host and port."""
-    return _address("", member.address)
-
-
-def _address(name: str, text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
+    host, _, port = member.address.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise InputError(f"member {name}: address = {text!r} must be host:port.")
+        raise InputError(f"address = {member.address!r} must be host:port.")
     return host.strip("[]"), int(port)

@@ -1,0 +1,165 @@
+"""`tacit federation check`: everything that can be checked before a run, without anything private."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from tacit.certificates import Certificate, certify
+from tacit.cli.cards import spelled
+from tacit.cli.graphs import Json, print_json
+from tacit.errors import InputError
+from tacit.network.topology import listed
+from tacit.runtimes.peers import Manifest, fingerprint
+from tacit.runtimes.peers.manifest import address_of
+
+_REACHABLE = 3.0  # seconds
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="The manifest.")],
+    any_: Annotated[
+        int | None, typer.Option("--any", help="Certify against so many members; as many as it was made for.")
+    ] = None,
+    me: Annotated[str | None, typer.Option(help="Also try to reach this member's neighbours.")] = None,
+    json: Json = False,
+) -> None:
+    """Check everything that can be checked before a run; nothing private is needed.
+
+    Exit code 1 if a coalition would learn something exactly, 3 if a neighbour cannot be reached.
+    """
+    manifest = Manifest.read(file)
+    if me is not None:
+        refuse_strangers(manifest, me)
+    certificate = certified(manifest, any_)
+    answers = {} if me is None else asyncio.run(_reach(manifest, neighbours(manifest)[me]))
+    problems = _problems(manifest, certificate, answers)
+    if json:
+        print_json(_told(manifest, certificate, answers, problems))
+    else:
+        _show(manifest, certificate, answers, problems)
+    if certificate is not None and not certificate.is_private:
+        raise typer.Exit(1)
+    if not all(answers.values()):
+        raise typer.Exit(3)
+
+
+def refuse_strangers(manifest: Manifest, me: str) -> None:
+    """Refuse a name that no member has."""
+    if me not in manifest.members:
+        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.")
+
+
+def neighbours(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the names of every member's neighbours."""
+    names, network = list(manifest.members), manifest.network()
+    return {name: [names[j] for j in network.neighbours(i)] for i, name in enumerate(names)}
+
+
+def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None:
+    """Return what is guaranteed against so many members; None where nothing is hidden, or nothing can be."""
+    network, masks = manifest.network(), manifest.privacy
+    if masks.level == "none" or len(network) < 3:
+        return None
+    sigma = math.inf if masks.sigma is None else masks.sigma
+    return certify(network, any=min(masks.any if any_ is None else any_, len(network) - 2), sigma=sigma)
+
+
+def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
+    """Return all that is not as it should be, a sentence each."""
+    found = []
+    if manifest.privacy.level == "none":
+        found.append("Nothing is hidden: level = none, and neighbours can read the costs from what they receive.")
+    elif certificate is None:
+        found.append("Of two members, each learns the other's part from the sum.")
+    elif not certificate.is_private:
+        found.append(
+            "A coalition would learn something exactly: make a manifest with more links (--links), or against "
+            "fewer members (--any)."
+        )
+    lonely = [name for name, near in neighbours(manifest).items() if len(near) == 1]
+    if lonely:
+        found.append(f"{listed(lonely)}: with one neighbour, who knows all masks there; ask for more links.")
+    found += [
+        f"{name} does not answer at {manifest.members[name].address}: it may not be running yet."
+        for name, answered in answers.items()
+        if not answered
+    ]
+    return found
+
+
+def _show(
+    manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool], problems: list[str]
+) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False)
+
+    say(f"{manifest.title}, run {manifest.run}, session")
+    for line in spelled(manifest.session()):
+        say(f"  {line}")
+    say("")
+    for name, near in neighbours(manifest).items():
+        member = manifest.members[name]
+        reached = "; reached" if answers.get(name) else ""
+        say(f"{name}, {member.address}, {len(near)} neighbour{'s' * (len(near) != 1)}{reached}")
+        for line in spelled(fingerprint(member.certificate)):
+            say(f"  {line}")
+    masks = manifest.privacy
+    width = "" if masks.sigma is None else f", σ = {masks.sigma:g}"
+    say("")
+    say(f"{manifest.unknowns} unknown(s), {manifest.algorithm['name']}, level {masks.level}{width}.")
+    if certificate is not None:
+        say(certificate.statement())
+    for problem in problems:
+        console.print(f"Problem: {problem}", style="yellow", markup=False)
+
+
+def _told(
+    manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool], problems: list[str]
+) -> dict[str, Any]:
+    near = neighbours(manifest)
+    members = [
+        {
+            "name": name,
+            "address": member.address,
+            "neighbours": near[name],
+            "fingerprint": fingerprint(member.certificate),
+            "reached": answers.get(name),
+        }
+        for name, member in manifest.members.items()
+    ]
+    return {
+        "title": manifest.title,
+        "run": manifest.run,
+        "session": manifest.session(),
+        "unknowns": manifest.unknowns,
+        "algorithm": manifest.algorithm["name"],
+        "level": manifest.privacy.level,
+        "members": members,
+        "private": certificate is not None and certificate.is_private,
+        "certificate": None if certificate is None else certificate.to_dict(),
+        "problems": problems,
+    }
+
+
+async def _reach(manifest: Manifest, names: list[str]) -> dict[str, bool]:
+    """Return whether each of these members answers, asked all at once."""
+    answered = await asyncio.gather(*(_answers(*address_of(manifest.members[name])) for name in names))
+    return dict(zip(names, answered, strict=True))
+
+
+async def _answers(host: str, port: int) -> bool:
+    try:
+        async with asyncio.timeout(_REACHABLE):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

@@ -1,0 +1,233 @@
+"""`tacit federation new`: the manifest from the members' cards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import networkx as nx
+import typer
+
+from tacit.algorithms import ALGORITHMS
+from tacit.certificates import calibrate
+from tacit.cli.cards import read_card, spelled
+from tacit.cli.graphs import and_, refuse_to_overwrite
+from tacit.errors import FileError, InputError
+from tacit.network import Network, small_vertex_cut
+from tacit.network.topology import listed
+from tacit.runtimes import MAX_ROUNDS, TOLERANCE
+from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
+from tacit.solving.choice import MODERATE
+from tacit.solving.cost_files import FAMILIES
+
+_DRAWS = 30  # networks tried, of which the best connected is taken
+_LEAST = 1e-2  # curvature that is assumed where nothing is known
+_OF_ROWS = tuple(name for name in FAMILIES if name not in ("quadratic", "distance", "absolute-value"))
+_DELTA = Model("huber").delta
+
+
+def new(
+    file: Annotated[Path, typer.Argument(help="The manifest to write.")],
+    cards: Annotated[
+        list[Path] | None, typer.Argument(help="The members' cards; all *.card here unless given.")
+    ] = None,
+    unknowns: Annotated[int, typer.Option(help="How many unknowns the costs have, an intercept included.")] = 0,
+    links: Annotated[int, typer.Option(help="How many neighbours each member has.")] = 4,
+    level: Annotated[str, typer.Option(help="sums, affine, quadratic or none.")] = "sums",
+    sigma: Annotated[float | None, typer.Option(help="σ of affine or quadratic masks.")] = None,
+    any_: Annotated[
+        int, typer.Option("--any", help="How many members may collude. Links, σ, checks and statements follow it.")
+    ] = 1,
+    guess: Annotated[
+        float | None, typer.Option(help="Choose σ so that they guess right at most so often …")
+    ] = None,
+    hide: Annotated[float | None, typer.Option(help="… between worlds that differ by so much.")] = None,
+    bound: Annotated[
+        float | None, typer.Option(help="Public limit on every number that is masked; chosen unless given.")
+    ] = None,
+    words: Annotated[int, typer.Option(help="Of secret sums: 64-bit words a number, 1 or 2.")] = 1,
+    cost: Annotated[str | None, typer.Option(help="What is fitted: ridge, logistic, poisson, lasso, …")] = None,
+    target: Annotated[str | None, typer.Option(help="The label's column in the members' files.")] = None,
+    intercept: Annotated[bool, typer.Option("--intercept", help="Fit an intercept, the last unknown.")] = False,
+    l1: Annotated[float, typer.Option(help="Total L1 penalty.")] = 0.0,
+    l2: Annotated[float, typer.Option(help="Total L2 penalty.")] = 0.0,
+    delta: Annotated[
+        float | None, typer.Option(help=f"Of huber: up to where residuals are squared; {_DELTA} unless given.")
+    ] = None,
+    algorithm: Annotated[str, typer.Option(help="auto, or a name.")] = "auto",
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A setting of the algorithm, such as step_size=0.01.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="Stop at this relative error.")] = TOLERANCE,
+    max_rounds: Annotated[int, typer.Option(help="Stop after so many rounds.")] = MAX_ROUNDS,
+    patience: Annotated[
+        float, typer.Option(help="Seconds to wait for a neighbour before giving up; a day unless given.")
+    ] = Stop().patience,
+    idle: Annotated[
+        float, typer.Option(help="Seconds of silence after which a link is dialled again.")
+    ] = Stop().idle,
+    title: Annotated[str, typer.Option(help="A name for people.")] = "a federation",
+    run: Annotated[int, typer.Option(help="The number of this run with these members.")] = 1,
+) -> None:
+    """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
+    refuse_to_overwrite(file)
+    if unknowns < 1:
+        raise InputError("say how many unknowns the costs have: --unknowns.")
+    members = _members(cards or sorted(Path().glob("*.card")))
+    graph = _linked(list(members), links)
+    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
+    masks = _masks(graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words)
+    stop = Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=idle)
+    manifest = Manifest(
+        title=title,
+        run=run,
+        unknowns=unknowns,
+        links=[(str(a), str(b)) for a, b in graph.edges()],
+        members=members,
+        privacy=masks,
+        algorithm=_chosen(algorithm, level, unknowns, setting or [], rough=l1 > 0),
+        model=model,
+        stop=stop,
+    )
+    wrong = manifest.problems()  # refused before anybody has it
+    if wrong:
+        raise InputError(" ".join(wrong))
+    manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(stop, floor=rounding_floor(manifest)))
+    file.write_bytes(msgspec.toml.encode(_plain(manifest)))
+    typer.echo(f"Wrote {file}: {len(members)} members, {graph.number_of_edges()} links. Send it to all of them.")
+    typer.echo("Session:")
+    for line in spelled(manifest.session()):
+        typer.echo(f"  {line}")
+    typer.echo(f"Next: tacit federation check {file}")
+
+
+def rounding_floor(manifest: Manifest) -> float:
+    """Return how near rounding lets agents come: the noise of gradients over the curvature that is known to all."""
+    mechanism, model = manifest.privacy.mechanism(), manifest.model
+    if mechanism is None:
+        return 0.0
+    known = model.l2 / len(manifest.members) if model is not None and not model.intercept else 0.0
+    return mechanism.terms(manifest.network(), manifest.unknowns).noise / max(known, _LEAST)
+
+
+def _members(cards: list[Path]) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    for path in cards:
+        card = read_card(path)
+        if card.name in members:
+            raise FileError(f"{path}: there are two members called {card.name}.")
+        members[card.name] = Member(card.address, card.certificate)
+    if len(members) < 3:
+        raise InputError(f"{len(members)} member(s): hiding something takes at least three; give their cards.")
+    return members
+
+
+def _linked(names: list[str], links: int) -> nx.Graph[Any]:
+    """Return a well-connected network: all with all where there are few, else the best of some random ones."""
+    n = len(names)
+    if links >= n - 1:
+        return nx.relabel_nodes(nx.complete_graph(n), dict(enumerate(names)))
+    if links < 2:
+        raise InputError(f"--links {links}: a member with one neighbour has no secrets from it; use at least 2.")
+    degree = links + (n * links) % 2
+    if degree == 2:
+        return nx.relabel_nodes(nx.cycle_graph(n), dict(enumerate(names)))
+    drawn = [nx.random_regular_graph(degree, n, seed=seed) for seed in range(_DRAWS)]
+    best = max((g for g in drawn if nx.is_connected(g)), key=lambda g: Network(g).algebraic_connectivity)
+    return nx.relabel_nodes(best, dict(enumerate(names)))
+
+
+def _masks(
+    graph: nx.Graph[Any],
+    level: str,
+    *,
+    sigma: float | None,
+    any_: int,
+    guess: float | None,
+    hide: float | None,
+    bound: float | None,
+    words: int,
+) -> Masks:
+    if level not in ("none", "affine", "quadratic", "sums"):
+        raise InputError(f"--level {level} is none of sums, affine, quadratic and none.")
+    gaussian = level in ("affine", "quadratic")
+    given = {"--sigma": sigma, "--guess": guess, "--hide": hide}
+    idle = [option for option, value in given.items() if value is not None and not gaussian]
+    idle += ["--words"] * (words != 1 and level != "sums") + ["--bound"] * (bound is not None and level == "none")
+    if idle:
+        raise InputError(f"{and_(idle)} mean{'s' * (len(idle) == 1)} nothing to --level {level}; leave it out.")
+    if level != "none":
+        _refuse_cuts(graph, any_)
+    if gaussian and sigma is None:
+        if guess is None or hide is None:
+            raise InputError(f"{level} masks need --sigma, or --guess and --hide to choose it by.")
+        sigma = calibrate(graph, any=any_, guess=guess, hide=hide, bound=bound)
+    return Masks(level, sigma=sigma, bound=bound, words=words, any=any_)  # type: ignore[arg-type]
+
+
+def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:
+    """Refuse what would not protect against as many members as may collude."""
+    if not 0 <= any_ <= len(graph) - 2:
+        raise InputError(f"--any {any_}: of {len(graph)} members at least two must be honest.")
+    network = Network(graph)
+    cut = small_vertex_cut(network, any_)
+    if cut is not None:
+        raise InputError(
+            f"--any {any_}: {listed([network.agents[k] for k in cut])} could cut the others apart, and learn more "
+            f"than sums over all of them; use --links {any_ + 1} or more."
+        )
+
+
+def _model(
+    family: str | None, *, target: str | None, intercept: bool, l1: float, l2: float, delta: float | None
+) -> Model | None:
+    given = {"--target": target, "--intercept": intercept, "--l1": l1, "--l2": l2, "--delta": delta}
+    used = [option for option, value in given.items() if value]
+    if family is None:
+        if used:
+            raise InputError(f"{and_(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted.")
+        return None
+    if family not in FAMILIES:
+        raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.")
+    wrong = [option for option in used if option == "--delta" and family != "huber"]
+    wrong += [option for option in used if option not in ("--delta", "--l1") and family not in _OF_ROWS]
+    if wrong:
+        raise InputError(f"{and_(wrong)} mean{'s' * (len(wrong) == 1)} nothing to a {family} cost; leave it out.")
+    if min(l1, l2) < 0 or (delta is not None and not delta > 0):
+        raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
+    if family in ("lasso", "elastic-net") and not l1:
+        raise InputError(f"--cost {family} needs --l1, the weight of its penalty.")
+    return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta)
+
+
+def _chosen(name: str, level: str, unknowns: int, settings: list[str], *, rough: bool) -> dict[str, Any]:
+    if name == "auto":
+        if level == "none" or level == "affine":
+            raise InputError(
+                f"{level} masks go with gossip, whose step depends on everybody's costs: agree on one, such as "
+                "--algorithm gradient-tracking --setting step_size=0.01."
+            )
+        many = "fista" if rough else "lbfgs"
+        name = "direct" if level == "quadratic" else "newton" if unknowns <= MODERATE else many
+    if name not in ALGORITHMS:
+        raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
+    chosen: dict[str, Any] = {"name": name}
+    for text in settings:
+        key, _, value = text.partition("=")
+        try:
+            chosen[key] = float(value)
+        except ValueError as error:
+            raise InputError(f"--setting {text}: must be a name and a number, such as step_size=0.01.") from error
+    return chosen
+
+
+def _plain(manifest: Manifest) -> Any:
+    """Return the manifest for TOML, which has no null."""
+
+    def without_none(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without_none(entry) for key, entry in value.items() if entry is not None}
+        return [without_none(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+    return without_none(msgspec.to_builtins(manifest))

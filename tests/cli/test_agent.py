@@ -1,0 +1,235 @@
+"""`tacit agent` in this process, with the other members as threads: what it prints, enters and refuses."""
+
+import contextlib
+import json
+import logging
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.diary import Once
+from tacit.errors import NetworkError
+from tacit.runtimes.peers.local import _free_ports
+
+NAMES = ("east", "north", "south", "west")
+
+
+@pytest.fixture
+def federation(run):
+    """Make four members with records here, and a manifest with the options given."""
+
+    def make(*options, file="f.toml"):
+        for name, port in zip(NAMES, _free_ports(len(NAMES)), strict=True):
+            if not Path(f"{name}.key").exists():
+                assert run("keygen", "--name", name, "--address", f"127.0.0.1:{port}")[0] == 0
+        for k, name in enumerate(NAMES):
+            rng = np.random.default_rng(k)
+            table = rng.standard_normal((9, 3))
+            np.savetxt(f"{name}.csv", table, delimiter=",", header="age,dose,effect", comments="")
+        words = ("--unknowns", "2", "--cost", "ridge", "--l2", "1", "--patience", "20", *options)
+        code, _, err = run("federation", "new", file, *words)
+        assert code == 0, err
+        return file
+
+    return make
+
+
+@pytest.fixture
+def others():
+    """Start members as threads; they are joined after the test."""
+    threads = []
+
+    def start(names, file="f.toml"):
+        manifest = tacit.peers.Manifest.read(file)
+
+        def take_part(name):
+            table = np.loadtxt(f"{name}.csv", delimiter=",", skiprows=1)
+            cost = tacit.LeastSquares(table[:, :2], table[:, 2], l2=1.0 / len(manifest.members))
+            agent = tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key")
+            with contextlib.suppress(NetworkError):  # somebody gave up
+                agent.run()
+
+        threads.extend(threading.Thread(target=take_part, args=(name,)) for name in names)
+        for thread in threads:
+            thread.start()
+
+    yield start
+    for thread in threads:
+        thread.join()
+
+
+def test_the_answer_the_entry_and_the_statement(run, federation, others):
+    federation("--any", "2")
+    assert run("ledger", "new", "--ledger", "book.sqlite", "--me", "north", "--any", "2")[0] == 0
+    others([name for name in NAMES if name != "north"])
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite")
+    code, out, err = run(*words)
+    assert code == 0, err
+    lines = out.splitlines()
+    assert lines[0].startswith("status:       converged.")
+    assert "privacy:      north's masks hide whole costs" in out
+    assert "any 2 agents" in out, "the manifest remembers --any"
+    assert err.count("tacit: connected to ") == 3
+    session = tacit.peers.Manifest.read("f.toml").session()
+    (entry,) = tacit.Ledger("book.sqlite").entries()
+    assert entry.release.run == f"a federation, run 1, session {session[:16]}"
+    assert (entry.release.participants, entry.release.basis) == (NAMES, "sums")
+    assert len(entry.release.links) == 6
+    code, again, _ = run(*words, "--json")
+    found = json.loads(again)
+    assert code == 0
+    assert found["session"] == session
+    assert f"{found['x'][0]:.6f}"[:6] in out
+    assert len(tacit.Ledger("book.sqlite").entries()) == 1, "a run that is over is not entered again"
+
+
+class Interrupted(BaseException):
+    """As good as a power cut."""
+
+
+def test_a_crash_after_the_entry_makes_no_second_one(run, federation, others, monkeypatch):
+    federation()
+    run("ledger", "new", "--ledger", "book.sqlite", "--me", "north", "--budget", "1")
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite", "--quiet")
+    add = tacit.Ledger.add
+
+    def add_and_die(self, release, **more):
+        add(self, release, **more)
+        raise Interrupted
+
+    others([name for name in NAMES if name != "north"])
+    with monkeypatch.context() as patch:
+        patch.setattr(tacit.Ledger, "add", add_and_die)
+        with pytest.raises(Interrupted):
+            run(*words)
+    assert len(tacit.Ledger("book.sqlite").entries()) == 1
+    code, out, err = run(*words)
+    assert code == 0, err
+    assert "converged" in out
+    assert len(tacit.Ledger("book.sqlite").entries()) == 1
+
+
+def test_a_run_beyond_the_budget_sends_nothing(run, federation):
+    options = ("--level", "affine", "--sigma", "1", "--algorithm", "nids", "--setting", "step_size=0.01")
+    federation(*options)
+    run("ledger", "new", "--ledger", "book.sqlite", "--me", "north", "--budget", "0.001")
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite")
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "above the budget of 0.001" in err
+    assert err.count("\n") == 1
+    assert not list(Path().glob("*.state"))
+    assert not tacit.Ledger("book.sqlite").entries()
+
+
+def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
+    federation()
+    run("ledger", "new", "--ledger", "of-south.sqlite", "--me", "south")
+    Path("wide.csv").write_text("age,dose,weight,effect\n1,2,3,4\n5,6,7,8\n")
+    Path("worse.csv").write_text("age,dose,effect\n1,oops,3\n")
+    good = {"--me": "north", "--data": "north.csv"}
+
+    def refused(message, code=2, **changed):
+        options = {**good, **{f"--{name.replace('_', '-')}": value for name, value in changed.items()}}
+        got, out, err = run("agent", "f.toml", *(word for pair in options.items() for word in pair))
+        assert (got, out) == (code, ""), err
+        assert message in err
+        assert err.startswith("tacit: ")
+        assert err.count("\n") == 1
+        assert not list(Path().glob("*.state"))
+
+    refused("'nrth' is no member; the manifest has east, north", me="nrth")
+    refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
+    refused("is not the certificate that the manifest has for north", key="south.key")
+    refused("nowhere.csv: cannot be read", data="nowhere.csv")
+    refused("line 2, column 'dose' is not a number", data="worse.csv")
+    refused(
+        "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
+    )
+    refused("--cost logistic, and the manifest says ridge", cost="logistic")
+    refused("no-ledger.sqlite: there is no ledger; `tacit ledger new` starts one", ledger="no-ledger.sqlite")
+    refused("of-south.sqlite: is the ledger of south, not of north", ledger="of-south.sqlite")
+    refused("address = 'here' must be host:port", listen="here")
+    Path("north.key").chmod(0o644)
+    refused("north.key: others can read it; use chmod 600")
+
+
+def test_a_port_in_use_is_named(run, federation):
+    federation()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        code, _, err = run("agent", "f.toml", "--me", "north", "--data", "north.csv", "--listen", address)
+    assert code == 3
+    assert f"cannot listen on {address}" in err
+
+
+def test_another_manifest_is_said_once_in_good_english(run, federation, others):
+    federation("--patience", "3", "--any", "1")
+    federation("--patience", "3", "--any", "2", "--target", "effect", file="mine.toml")
+    others([name for name in NAMES if name != "north"])
+    code, _, err = run("agent", "mine.toml", "--me", "north", "--data", "north.csv")
+    assert code == 3
+    said = [line for line in err.splitlines() if "another manifest" in line]
+    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another manifest, different in: privacy, model\. Compare the two files\."
+    assert all(re.fullmatch(wanted, line) for line in said), err
+    assert 1 <= len(said) == len(set(said)), "dialled many times, said once"
+    assert err.splitlines()[-1].endswith("the run goes on when both are back.")
+
+
+def test_a_sentence_is_news_until_there_is_another_one():
+    once = Once()
+
+    def news(name, why):
+        record = logging.LogRecord(
+            "tacit.peers", logging.WARNING, "", 0, "link to %s closed: %s", (name, why), None
+        )
+        return once.filter(record)
+
+    assert [news("a", "x"), news("a", "x"), news("b", "x"), news("a", "y"), news("a", "x")] == [
+        True, False, True, True, True,
+    ]  # fmt: skip
+
+
+def test_a_member_with_one_neighbour_is_told_so(run, federation, others):
+    federation()
+    manifest = msgspec.toml.decode(Path("f.toml").read_bytes())
+    manifest["links"] = [["east", "south"], ["east", "west"], ["south", "west"], ["north", "west"]]
+    Path("thin.toml").write_bytes(msgspec.toml.encode(manifest))
+    code, out, _ = run("federation", "check", "thin.toml")
+    assert code == 1
+    assert "Problem: A coalition would learn something exactly" in out
+    assert "Problem: north: with one neighbour" in out
+    others([name for name in NAMES if name != "north"], file="thin.toml")
+    code, out, err = run("agent", "thin.toml", "--me", "north", "--data", "north.csv", "--quiet")
+    assert (code, err) == (0, "")
+    assert "NOT PRIVATE: north has one neighbour, west, who knows all its masks" in out
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_state_and_leaves_no_traceback(federation, number):
+    federation()
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--json")
+    with subprocess.Popen(
+        [Path(sys.executable).parent / "tacit", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        while not list(Path().glob("north-*.state")):
+            assert started.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.0)  # it waits for the others now
+        started.send_signal(number)
+        out, err = started.communicate(timeout=30)
+    *lines, last = err.decode().splitlines()
+    assert (started.returncode, out, last) == (130, b"", "tacit: stopped.")
+    assert "the state is kept" in json.loads(lines[-1])["said"]
+    assert list(Path().glob("north-*.state"))
