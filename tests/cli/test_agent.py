@@ -180,7 +180,7 @@ def test_another_manifest_is_said_once_in_good_english(run, federation, others):
     code, _, err = run("agent", "mine.toml", "--me", "north", "--data", "north.csv")
     assert code == 3
     said = [line for line in err.splitlines() if "another manifest" in line]
-    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another manifest, different in: privacy, model\. Compare the two files\."
+    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another manifest, different in: privacy, model\. Compare the files\."
     assert all(re.fullmatch(wanted, line) for line in said), err
     assert 1 <= len(said) == len(set(said)), "dialled many times, said once"
     assert err.splitlines()[-1].endswith("the run goes on when both are back.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from rich.live import Live
 from rich.table import Table
 
 from tacit.cli.agents_table import ago, sized
-from tacit.cli.graphs import and_
 from tacit.runtimes import Progress
 from tacit.runtimes.peers import Agent
 

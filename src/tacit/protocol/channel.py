@@ -178,7 +178,7 @@ class Connection:
         if told.session != channel.session:
             differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
             raise ProtocolError(
-                f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the two files."
+                f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the files."
             )
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
