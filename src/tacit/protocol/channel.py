@@ -59,9 +59,16 @@ class Channel:
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.expected = self.used = self.safe = 0
+        self.told = 0
+        """What the peer has acknowledged last."""
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
+
+    @property
+    def kept_from(self) -> int:
+        """The number of the first message that the peer may want again."""
+        return self.outbox[0][0] if self.outbox else self.next_out
 
     def put(self, body: bytes) -> Frame | None:
         """Take the next message to send; return it as a frame, or None if it was sent before a restart."""
@@ -117,12 +124,13 @@ class Channel:
     def acknowledged(self, number: int) -> None:
         """Forget what the peer will not ask for again."""
         self.refuse_unsent(number)
+        self.told = number
         while self.outbox and self.outbox[0][0] < number:
             self._kept -= len(self.outbox.popleft()[1])
 
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
-        first = self.outbox[0][0] if self.outbox else self.next_out
+        first = self.kept_from
         if not first <= number <= self.next_out:
             raise ProtocolError(
                 f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
@@ -161,7 +169,7 @@ class Connection:
         """Take bytes that arrived; return the frames to send in answer."""
         answers: list[Frame] = []
         for frame in self._parser.feed(data):
-            handler = _TABLE.get((self.phase, frame.kind))
+            handler = _TABLE[self.phase].get(frame.kind)
             if handler is None:
                 raise ProtocolError(
                     f"{self.channel.neighbour} sent {frame.kind.name} where the link is {self.phase.name}."
@@ -189,9 +197,13 @@ class Connection:
         return again
 
     def _data(self, frame: Frame) -> list[Frame]:
-        self.channel.refuse_unsent(frame.acknowledged)
-        self.channel.arrived(frame)
-        self.channel.acknowledged(frame.acknowledged)
+        channel = self.channel
+        news = frame.acknowledged != channel.told
+        if news:
+            channel.refuse_unsent(frame.acknowledged)
+        channel.arrived(frame)
+        if news:
+            channel.acknowledged(frame.acknowledged)
         return []
 
     def _ping(self, frame: Frame) -> list[Frame]:
@@ -204,9 +216,7 @@ class Connection:
         return []
 
 
-_TABLE: dict[tuple[Phase, Kind], Callable[[Connection, Frame], list[Frame]]] = {
-    (Phase.NEW, Kind.HELLO): Connection._greeted,
-    (Phase.OPEN, Kind.DATA): Connection._data,
-    (Phase.OPEN, Kind.PING): Connection._ping,
-    (Phase.OPEN, Kind.BYE): Connection._bye,
+_TABLE: dict[Phase, dict[Kind, Callable[[Connection, Frame], list[Frame]]]] = {
+    Phase.NEW: {Kind.HELLO: Connection._greeted},
+    Phase.OPEN: {Kind.DATA: Connection._data, Kind.PING: Connection._ping, Kind.BYE: Connection._bye},
 }

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tacit.errors import ProtocolError
 
 _HEADER = struct.Struct(">IBQQ")
+_HEAD = _HEADER.size
 HELLO_LIMIT = 4096
 
 
@@ -46,12 +47,8 @@ class Parser:
     """Cuts frames out of bytes that arrive in any pieces. *limit* is the longest message that may come."""
 
     def __init__(self, limit: int) -> None:
-        self._limits: dict[int, int] = {
-            Kind.HELLO: HELLO_LIMIT,
-            Kind.DATA: limit,
-            Kind.PING: 0,
-            Kind.BYE: HELLO_LIMIT,
-        }
+        limits = {Kind.HELLO: HELLO_LIMIT, Kind.DATA: limit, Kind.PING: 0, Kind.BYE: HELLO_LIMIT}
+        self._known: dict[int, tuple[Kind, int]] = {int(kind): (kind, longest) for kind, longest in limits.items()}
         self._buffer = bytearray()
         self._needed = 0  # bytes that the frame begun needs
 
@@ -68,23 +65,20 @@ class Parser:
                 return []
             data, self._buffer = self._buffer, bytearray()
         frames = []
-        start, self._needed = 0, 0
-        while len(data) - start >= _HEADER.size:
-            length, kind, number, acknowledged = _HEADER.unpack_from(data, start)
-            limit = self._limits.get(kind)
-            if limit is None:
-                raise ProtocolError(f"a peer sent a frame of the unknown kind {kind}.")
+        start, size, self._needed = 0, len(data), 0
+        while size - start >= _HEAD:
+            length, code, number, acknowledged = _HEADER.unpack_from(data, start)
+            if code not in self._known:
+                raise ProtocolError(f"a peer sent a frame of the unknown kind {code}.")
+            kind, limit = self._known[code]
             if length > limit:
-                raise ProtocolError(
-                    f"a peer announced {length} bytes where a {Kind(kind).name} holds at most {limit}."
-                )
-            end = start + _HEADER.size + length
-            if len(data) < end:
-                self._needed = end - start
+                raise ProtocolError(f"a peer announced {length} bytes where a {kind.name} holds at most {limit}.")
+            first = start + _HEAD
+            if size < first + length:
+                self._needed = _HEAD + length
                 break
-            body = bytes(memoryview(data)[start + _HEADER.size : end])
-            frames.append(Frame(Kind(kind), number, acknowledged, body))
-            start = end
-        if start < len(data):
+            start = first + length
+            frames.append(Frame(kind, number, acknowledged, bytes(data[first:start])))
+        if start < size:
             self._buffer += memoryview(data)[start:]
         return frames

@@ -43,8 +43,11 @@ class Wires:
             raise TacitError("a neighbour stopped in the middle of a round.")
         return message
 
-    def expect(self) -> None:
-        """Do nothing: queues wait by themselves."""
+    def exchange(self, messages: list[Message]) -> list[Message]:
+        """Send to all, then wait for all."""
+        for row, message in enumerate(messages):
+            self.send(row, message)
+        return [self.receive(row) for row in range(len(messages))]
 
     def close(self) -> None:
         """Tell the neighbours not to wait any more."""

@@ -26,8 +26,8 @@ class Links(Protocol):
     def receive(self, neighbour: int) -> Message:
         """Wait for the next message of the neighbour of that row."""
 
-    def expect(self) -> None:
-        """Say that a message of every neighbour is needed next: links may wait for all of them at once."""
+    def exchange(self, messages: list[Message]) -> list[Message]:
+        """Send one message to every neighbour, by rows, and wait for one of every neighbour."""
 
 
 Announce = Callable[[str], None]
@@ -128,12 +128,9 @@ class Neighbours:
             self._announce("look" if self._looking and what == "sum" else what)
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
-        for row, message in enumerate(messages):
-            self._links.send(row, message)
         spoken = 0 if more else len(messages)
-        self.traffic.count(exchanges=not more, messages=spoken, bytes=sum(m.nbytes for m in messages))
-        self._links.expect()
-        return [_like(message, self._links.receive(row)) for row, message in enumerate(messages)]
+        self.traffic.count(exchanges=not more, messages=spoken, bytes=len(messages) * messages[0].nbytes)
+        return [_like(*both) for both in zip(messages, self._links.exchange(messages), strict=True)]
 
 
 def _like(mine: Message, theirs: Message) -> Message:

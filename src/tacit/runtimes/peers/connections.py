@@ -98,11 +98,15 @@ class Connections:
         if self.failure is not None:
             raise NetworkError(f"cannot listen on {self._listen[0]}:{self._listen[1]} ({self.failure}).")
 
-    def write(self, frames: list[tuple[str, bytes]]) -> None:
+    def write(self, frames: Mapping[str, bytes]) -> None:
         """Send frames on links that are up; what is on no link now is sent when the peer asks for it."""
         self._take_over()
         try:
-            self._write(frames)
+            for name, data in frames.items():
+                neighbour = self.neighbours[name]
+                if neighbour.open and neighbour.link is not None:  # else nobody knows yet what the peer has
+                    neighbour.bytes_out += len(data)
+                    neighbour.link.stream.write(data)
         finally:
             self._driving.release()
 
@@ -278,29 +282,6 @@ class Connections:
         certificate = stream.certificate
         return None if certificate is None else self._by_pin.get(pin(certificate))
 
-    def _heard(self, neighbour: Neighbour, connection: Connection, data: bytes) -> None:
-        neighbour.last_seen = self._clock()
-        neighbour.bytes_in += len(data)
-        with self.guard:
-            was = connection.phase
-            answers = connection.feed(data)
-            if connection.phase is not was:
-                neighbour.open, neighbour.trouble = True, ""
-                neighbour.connected += 1
-        for frame in answers:
-            self._put(neighbour, frame.encode())
-        if self._goal is not None and self._goal():
-            self._loop.stop()
-
-    def _write(self, frames: list[tuple[str, bytes]]) -> None:
-        together: dict[str, list[bytes]] = {}
-        for name, frame in frames:
-            together.setdefault(name, []).append(frame)
-        for name, parts in together.items():
-            neighbour = self.neighbours[name]
-            if neighbour.open:  # before the greeting is answered nobody knows what the peer has
-                self._put(neighbour, parts[0] if len(parts) == 1 else b"".join(parts))
-
     def _put(self, neighbour: Neighbour, data: bytes) -> None:
         if neighbour.link is not None:
             neighbour.bytes_out += len(data)
@@ -338,13 +319,25 @@ class _Link:
 
     def _data(self, data: bytes) -> None:
         """Hear, unless a newer link has replaced this one."""
-        if self._neighbour.link is not self:
+        neighbour, connection, every = self._neighbour, self._connection, self._all
+        if neighbour.link is not self:
             return
+        neighbour.last_seen = every._clock()
+        neighbour.bytes_in += len(data)
         try:
-            self._all._heard(self._neighbour, self._connection, data)
+            with every.guard:
+                answers = connection.feed(data)
         except ProtocolError as error:
-            self._all._violated(self._neighbour, error)
+            every._violated(neighbour, error)
             self.stream.abort()
+            return
+        if not neighbour.open and connection.phase is Phase.OPEN:
+            neighbour.open, neighbour.trouble = True, ""
+            neighbour.connected += 1
+        for frame in answers:
+            every._put(neighbour, frame.encode())
+        if every._goal is not None and every._goal():
+            every._loop.stop()
 
     def _ended(self, error: Exception | None) -> None:
         """Let go."""

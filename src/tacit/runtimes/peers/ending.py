@@ -32,15 +32,15 @@ def part(connections: Connections, store: Store) -> bool:
         with connections.guard:
             waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
             gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
-            greet = [
-                (n.name, Frame(Kind.BYE, 0, n.channel.used).encode())
+            greet = {
+                n.name: Frame(Kind.BYE, 0, n.channel.used).encode()
                 for n in connections.neighbours.values()
                 if n.open and (n.name, n.connected) not in said
-            ]
+            }
         for name in gone:
             store.fix(f"goodbye of {name}", b"")
         connections.write(greet)
-        said |= {(name, connections.neighbours[name].connected) for name, _ in greet}
+        said |= {(name, connections.neighbours[name].connected) for name in greet}
         if not waiting:
             connections.wait(lambda: False, 0.02)
             return True

@@ -38,9 +38,8 @@ class PeerLinks:
         self._connections, self._store, self._source = connections, store, source
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
         self._patience, self._on_wait = patience, on_wait
-        self._pending: list[tuple[str, bytes]] = []
-        self._drawn: tuple[Message, bytes] | None = None
-        self._sharing: list[tuple[int, int]] = []
+        self._pending: dict[int, bytes] = {}  # frames by row
+        self._rows = range(len(names))
         self._unsaved = 0  # bytes written down since the last checkpoint
         self._safe: list[int] = []
         self._setting_up = True
@@ -50,58 +49,79 @@ class PeerLinks:
 
     def send(self, neighbour: int, message: Message) -> None:
         """Draw up a message; it leaves when this agent next waits."""
-        if self._drawn is None or self._drawn[0] is not message:  # one vector to all neighbours is kept once
-            self._keep()
-            self._drawn = message, encode(message)
-        body = self._drawn[1]
+        body = encode(message)
         with self._connections.guard:
             frame = self._channels[neighbour].put(body)
         if frame is not None:
-            self._sharing.append((neighbour, frame.number))
-            self._pending.append((self._names[neighbour], frame.encode()))
-
-    def _keep(self) -> None:
-        """Write down the message that was drawn up last, with all links that it is for."""
-        if self._sharing and self._drawn is not None:
-            self._store.sent(self._sharing, self._drawn[1])
-            self._unsaved += len(self._drawn[1])
-            self._sharing = []
-        self._drawn = None
-
-    def expect(self) -> None:
-        """Wait for a message of every neighbour."""
-        self.flush()
-        channels = self._channels
-        self._connections.wait(lambda: all(channel.inbox for channel in channels), min(1.0, self._patience))
+            self._keep([(neighbour, frame.number)], body)
+            self._pend(neighbour, frame.encode())
 
     def receive(self, neighbour: int) -> Message:
         """Wait for the neighbour's next message."""
         self.flush()
-        channel, waited = self._channels[neighbour], 0.0
-        while not channel.inbox:
-            if self._connections.failure is not None:
-                raise NetworkError("the links of this agent have failed.") from self._connections.failure
-            if waited >= self._patience:
-                raise NetworkError(
-                    f"{self._names[neighbour]} has not answered for {waited:.0f} s; the state is kept, and the "
-                    "run goes on when both are back."
-                )
-            start = time.monotonic()
-            self._connections.wait(lambda: bool(channel.inbox), min(1.0, self._patience))
-            waited += time.monotonic() - start
-            if self._on_wait is not None and waited >= 1.0:
-                self._on_wait(self._names[neighbour], waited)
+        self._wait((neighbour,))
+        return self._take(neighbour)
+
+    def exchange(self, messages: list[Message]) -> list[Message]:
+        """Send to all and wait for all; one vector to all neighbours is encoded and kept once."""
+        drawn: Message | None = None
+        body, to = b"", list[tuple[int, int]]()
+        with self._connections.guard:
+            for row, message in enumerate(messages):
+                if message is not drawn:
+                    if to:
+                        self._keep(to, body)
+                    drawn, body, to = message, encode(message), []
+                frame = self._channels[row].put(body)
+                if frame is not None:
+                    to.append((row, frame.number))
+                    self._pend(row, frame.encode())
+        if to:
+            self._keep(to, body)
+        self.flush()
+        self._wait(self._rows)
+        return [self._take(row) for row in self._rows]
+
+    def _keep(self, to: list[tuple[int, int]], body: bytes) -> None:
+        """Write down a message, with all links that it is for."""
+        self._store.sent(to, body)
+        self._unsaved += len(body)
+
+    def _pend(self, row: int, frame: bytes) -> None:
+        self._pending[row] = self._pending[row] + frame if row in self._pending else frame
+
+    def _take(self, row: int) -> Message:
+        """Return the next message of a neighbour, which is here."""
+        channel = self._channels[row]
         with self._connections.guard:
             body = cast(bytes, channel.take())  # nobody else takes
-            number = channel.used - 1
         message = decode(body)
         if self._setting_up:
-            self._store.came(neighbour, number, body)
+            self._store.came(row, channel.used - 1, body)
         return message
+
+    def _wait(self, rows: Sequence[int]) -> None:
+        """Wait for a message on each of these links."""
+        channels, began = self._channels, 0.0
+
+        def here() -> bool:
+            return all(channels[row].inbox for row in rows)
+
+        while not self._connections.wait(here, min(1.0, self._patience)):
+            if self._connections.failure is not None:
+                raise NetworkError("the links of this agent have failed.") from self._connections.failure
+            began = began or time.monotonic() - min(1.0, self._patience)
+            waited, missing = time.monotonic() - began, [row for row in rows if not channels[row].inbox]
+            if missing and self._on_wait is not None and waited >= 1.0:
+                self._on_wait(self._names[missing[0]], waited)
+            if missing and waited >= self._patience:
+                raise NetworkError(
+                    f"{self._names[missing[0]]} has not answered for {waited:.0f} s; the state is kept, and the "
+                    "run goes on when both are back."
+                )
 
     def flush(self) -> None:
         """Commit what was drawn up, then send it."""
-        self._keep()
         self._store.commit()
         if self._safe:
             with self._connections.guard:
@@ -109,8 +129,8 @@ class PeerLinks:
                     channel.safe = used
             self._safe = []
         if self._pending:
-            self._connections.write(self._pending)
-            self._pending = []
+            self._connections.write({self._names[row]: frames for row, frames in self._pending.items()})
+            self._pending = {}
 
     # Memory ----------------------------------------------------------------------------------------
 
@@ -140,7 +160,7 @@ class PeerLinks:
         with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
             self._store.save(recalled, keystreams=self._source.positions, cursors=cursors, used=used)
-            self._store.acknowledged([c.outbox[0][0] if c.outbox else c.next_out for c in self._channels])
+            self._store.acknowledged([channel.kept_from for channel in self._channels])
         self._safe = used  # acknowledged once the checkpoint is committed
         self._unsaved = 0
         self._saved_at, self._saved_round = time.monotonic(), recalled.done

@@ -1,7 +1,6 @@
-"""What an agent must not forget: SQLite, written before anything is said.
+"""What an agent must not forget, written before anything is said: a database, and beside it what was sent.
 
     run       the session, the key of the masks, a digest of the cost
-    outbox    messages that a neighbour may want again
     journal   messages of the setting-up, which is done again after every restart, from here
     looks     what was seen of all agents so far
     state     after the last checkpoint: the algorithm's arrays, and how far every link and the keystream had come
@@ -15,7 +14,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +23,16 @@ import numpy as np
 from tacit.errors import TacitError
 from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
+from tacit.runtimes.peers.sent import Links, Sent, erase
 from tacit.typing import Array
 
 _PAGE, _LARGE_PAGE = 4096, 65536  # of the file, in bytes: a long vector in few pages, a short one in a small page
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS outbox
-(id INTEGER PRIMARY KEY, links BLOB, body BLOB); CREATE TABLE IF NOT EXISTS
-journal (link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID; CREATE TABLE IF NOT
-EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID; CREATE TABLE IF NOT EXISTS state (part INTEGER
-PRIMARY KEY, value BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS journal
+    (link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS state (part INTEGER PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
 
 
@@ -65,8 +64,7 @@ class Store:
         self._database.executescript(_SCHEMA)
         self._open = False
         self._looks = 0  # how many are written down
-        self._kept: deque[tuple[int, list[tuple[int, int]]]] = deque()  # what is in the outbox, in order
-        self._next = 0
+        self._sent = Sent(path, durable=durable)
 
     def get(self, name: str) -> bytes | None:
         """Return one fact about the run."""
@@ -89,8 +87,9 @@ class Store:
     def supersede(self, session: str) -> None:
         """Forget everything but that the run has gone on elsewhere, under another *session*."""
         self.fix("superseded", session.encode())
+        self._sent.erase()
         self.begin()
-        for table in ("outbox", "journal", "looks", "state"):
+        for table in ("journal", "looks", "state"):
             self._database.execute(f"DELETE FROM {table}")  # noqa: S608  names of our own
         self._database.execute("DELETE FROM run WHERE name IN ('key', 'carried', 'outcome')")
         self.commit()
@@ -104,19 +103,15 @@ class Store:
             self._open = True
 
     def commit(self) -> None:
-        """Make everything since `begin` safe."""
+        """Make everything since `begin`, and what was sent, safe."""
+        self._sent.sync()
         if self._open:
             self._database.execute("COMMIT")
             self._open = False
 
-    def sent(self, links: list[tuple[int, int]], body: bytes) -> None:
+    def sent(self, links: Links, body: bytes) -> None:
         """Write down a message before it is sent, with the links that it goes to and its number on each."""
-        self.begin()
-        self._database.execute(
-            "INSERT INTO outbox VALUES (?, ?, ?)", (self._next, msgspec.json.encode(links), body)
-        )
-        self._kept.append((self._next, links))
-        self._next += 1
+        self._sent.append(links, body)
 
     def came(self, link: int, number: int, body: bytes) -> None:
         """Write down a message of the setting-up."""
@@ -125,25 +120,11 @@ class Store:
 
     def acknowledged(self, numbers: list[int]) -> None:
         """Forget messages that nobody will want again: those before *numbers* on every link."""
-        first = self._kept[0][0] if self._kept else self._next
-        while self._kept and all(number < numbers[link] for link, number in self._kept[0][1]):
-            self._kept.popleft()
-        last = self._kept[0][0] if self._kept else self._next
-        if last > first:
-            self.begin()
-            self._database.execute("DELETE FROM outbox WHERE id < ?", (last,))
+        self._sent.turn(numbers)
 
     def outbox(self) -> dict[int, list[tuple[int, bytes]]]:
         """Return the messages that may be wanted again, in order, by link."""
-        self._kept.clear()
-        found: dict[int, list[tuple[int, bytes]]] = {}
-        for row, links, body in self._database.execute("SELECT id, links, body FROM outbox ORDER BY id"):
-            to = msgspec.json.decode(links, type=list[tuple[int, int]])
-            self._kept.append((row, to))
-            self._next = row + 1
-            for link, number in to:
-                found.setdefault(link, []).append((number, body))
-        return found
+        return self._sent.read()
 
     def journal(self, link: int) -> list[bytes]:
         """Return the messages of the setting-up, in order."""
@@ -195,17 +176,19 @@ class Store:
 
     def erase(self) -> None:
         """Remove the file with everything in it: the run is over."""
+        self._sent.erase()
+        log = self.path.with_name(self.path.name + "-wal")
+        if log.exists():  # SQLite removes it, and leaves what it held on the disk
+            self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            log.write_bytes(bytes(log.stat().st_size))
         self._database.close()
-        for path in (self.path, *(self.path.with_name(self.path.name + tail) for tail in ("-wal", "-shm"))):
+        for path in (self.path, log, self.path.with_name(self.path.name + "-shm")):
             if path.exists():
-                with path.open("r+b") as file:
-                    file.write(bytes(path.stat().st_size))
-                    file.flush()
-                    os.fsync(file.fileno())
-                path.unlink()
+                erase(path)
 
     def close(self) -> None:
         """Close the file. What was not committed was not sent either, and is forgotten."""
+        self._sent.close()
         if self._open:
             self._database.execute("ROLLBACK")
             self._open = False
