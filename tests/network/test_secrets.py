@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 import tacit
-from tacit.cli.federation import _plain
+from tacit.cli.federation_new import _plain
 from tacit.costs import Quadratic
 from tacit.masks import agent_keys
 from tacit.runtimes.neighbours import Neighbours

@@ -9,9 +9,11 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 import os
 import pickle
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -38,6 +40,8 @@ from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Peers
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class Agent:
@@ -118,12 +122,26 @@ class Agent:
             else:
                 store.close()
             return outcome_of(known)
+        except sqlite3.OperationalError as error:
+            store.close()
+            raise self._unwritten(error) from error
+        except OSError as error:
+            store.close()
+            if error.errno not in _NO_ROOM:
+                raise
+            raise self._unwritten(error) from error
         except BaseException:
             store.close()
             raise
         finally:
             if self.connections is not None:
                 self.connections.stop()
+
+    def _unwritten(self, error: Exception) -> FileError:
+        return FileError(
+            f"{self.file}: cannot be written ({error}). What was not written was not sent either: make room, and "
+            "start this agent again; the run goes on."
+        )
 
     def _refuse_changes(self, store: Store) -> None:
         """Refuse to go on with another manifest, with other data, or where a later epoch has begun."""

@@ -2,7 +2,8 @@
 
 ECDSA P-256, self-signed, CA:FALSE. A peer is known by the SHA-256 of its certificate, compared after every
 handshake and bound to its name; there is no authority and no trust on first use. TLS 1.3 only, both sides
-authenticated.
+authenticated. Certificates do not expire, and nobody looks at a clock: who is trusted is in the manifest, and
+whoever is not any more is left out of the next one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from cryptography.x509.oid import NameOID
 
 from tacit.errors import FileError, InputError
 
-_YEARS = 10
+_EVER = datetime.datetime(1970, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59)  # RFC 5280: no end is known
+_NO_CHECK_TIME = 0x200000  # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which `ssl` has no name
 
 
 def refuse_bad_name(name: str) -> None:
@@ -37,7 +39,6 @@ def generate(name: str) -> tuple[bytes, bytes]:
     refuse_bad_name(name)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
     usage = x509.KeyUsage(
         digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
         key_agreement=False, key_cert_sign=False, crl_sign=False, encipher_only=False, decipher_only=False,
@@ -48,8 +49,8 @@ def generate(name: str) -> tuple[bytes, bytes]:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=365 * _YEARS))
+        .not_valid_before(_EVER[0])
+        .not_valid_after(_EVER[1])
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(usage, critical=True)
         .sign(key, hashes.SHA256())
@@ -104,7 +105,7 @@ def context(key: Path, certificate: Path, trusted: Iterable[str], *, server: boo
     made.minimum_version = ssl.TLSVersion.TLSv1_3
     made.check_hostname = False  # the pin says more than a host name
     made.verify_mode = ssl.CERT_REQUIRED
-    made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
     made.load_cert_chain(certificate, key)
     made.load_verify_locations(cadata="\n".join(trusted))
     if server:

@@ -1,0 +1,150 @@
+"""A disk without room, and clocks that are wrong: nothing is lost, and nothing is said twice."""
+
+import datetime
+import errno
+import os
+import socket
+import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import networkx as nx
+import numpy as np
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+import tacit
+from tacit.errors import FileError, NetworkError
+from tacit.masks import AffineMasks, agent_keys
+from tacit.runtimes import Job, StoppingRule, agents
+from tacit.runtimes.peers import Agent, sent
+from tacit.runtimes.peers.identity import context
+from tacit.runtimes.peers.local import manifest_of
+from tacit.runtimes.peers.store import Store
+from tacit.solving import choose
+
+NAMES = ["north", "east", "south"]
+
+
+def job_of(privacy):
+    rng = np.random.default_rng(1)
+    costs = [tacit.LeastSquares(rng.standard_normal((5, 3)), rng.standard_normal(5), l2=0.5) for _ in NAMES]
+    problem = tacit.Problem(nx.complete_graph(3), costs)
+    choice = choose(problem, "nids", privacy=privacy)
+    return Job(
+        network=problem.network,
+        costs=problem.costs,
+        stack=problem.stack,
+        x0=problem.x0,
+        algorithm=choice.algorithm,
+        exact=True,
+        weights=choice.weights,
+        privacy=privacy,
+        rule=StoppingRule(tolerance=1e-9, max_rounds=3000),
+    )
+
+
+def members(folder, job, **stop):
+    manifest = manifest_of(job, NAMES, folder)
+    manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(manifest.stop, **stop))
+    for name, key in zip(NAMES, agent_keys(3, seed=7), strict=True):
+        store = Store(folder / f"{name}-{manifest.session()[:12]}.state")
+        store.fix("key", key)
+        store.close()
+    return {
+        name: Agent(manifest, cost, me=name, key=folder / f"{name}.key", folder=folder, durable=False)
+        for name, cost in zip(NAMES, job.costs, strict=True)
+    }
+
+
+def ends(agents_):
+    def run(agent):
+        try:
+            return agent.run()
+        except tacit.TacitError as error:
+            return error
+
+    with ThreadPoolExecutor(len(agents_)) as pool:
+        return dict(zip(agents_, pool.map(run, agents_.values()), strict=True))
+
+
+@pytest.mark.parametrize("after", [1, 5, 40])
+def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch, after):
+    """The record is cut in the middle, as a disk does it: it was not sent, and is written anew."""
+    job = job_of(AffineMasks(10.0))
+    expected = agents.run(job_of(AffineMasks(10.0, seed=7)))
+    given, write, full = members(tmp_path, job, patience=3.0), os.write, threading.Event()
+    count = 0
+
+    def no_room(descriptor, data):
+        nonlocal count
+        if "east" not in os.readlink(f"/proc/self/fd/{descriptor}"):
+            return write(descriptor, data)
+        count += 1
+        if count <= after:
+            return write(descriptor, data)
+        if not full.is_set():
+            full.set()
+            return write(descriptor, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sent.os, "write", no_room)
+        first = ends(given)
+    assert full.is_set()
+    assert isinstance(first["east"], FileError)
+    assert "make room, and start this agent again" in str(first["east"])
+    assert all(isinstance(first[name], NetworkError) for name in ("north", "south"))
+    again = {name: Agent(a.manifest, a.cost, me=name, key=a.key, folder=tmp_path) for name, a in given.items()}
+    outcomes = ends(again)
+    assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)], outcomes
+    assert np.array_equal(np.stack([outcomes[name].x for name in NAMES]), expected.x)
+
+
+def certified(folder, name, first, last):
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(first)
+        .not_valid_after(last)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    kind = serialization.Encoding.PEM
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / f"{name}.key").write_bytes(key.private_bytes(kind, *plain))
+    (folder / f"{name}.crt").write_bytes(certificate.public_bytes(kind))
+    return folder / f"{name}.key", folder / f"{name}.crt"
+
+
+@pytest.mark.parametrize(("first", "last"), [(1990, 1991), (2200, 2300)], ids=["past", "to come"])
+def test_nobody_needs_a_clock_to_know_whom_to_trust(tmp_path, first, last):
+    """To a machine whose clock is off, a certificate is of the past or of the future: the pin counts."""
+    years = datetime.datetime(first, 1, 1), datetime.datetime(last, 1, 1)
+    ours, theirs = (certified(tmp_path, name, *years) for name in ("north", "south"))
+    server = context(*ours, [theirs[1].read_text()], server=True)
+    client = context(*theirs, [ours[1].read_text()], server=False)
+    a, b = socket.socketpair()
+    shown = []
+
+    def accept():
+        with server.wrap_socket(a, server_side=True) as link:
+            shown.append(link.getpeercert(binary_form=True))
+            link.recv(1)
+
+    thread = threading.Thread(target=accept)
+    thread.start()
+    with client.wrap_socket(b) as link:
+        assert link.version() == "TLSv1.3"
+        link.send(b".")
+    thread.join()
+    assert shown == [ssl.PEM_cert_to_DER_cert(theirs[1].read_text())]
