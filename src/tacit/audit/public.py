@@ -1,8 +1,8 @@
 """What everybody knows before a run begins, and so does whoever attacks it.
 
-The network, the weights, the algorithm with its settings, the starting point, the kind of masks with their σ: all of
-it is in the manifest that members compare. The theorem also concedes everything but what the masks hide: for affine
-masks that is the curvature of every cost, and the features of a regression.
+The network, the weights, the algorithm with its settings, the starting point, the kind of masks with their σ: all
+of it is in the manifest that members compare. The theorem also concedes everything but what the masks hide: for
+affine masks that is the curvature of every cost, and the features of a regression.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     step: float = 0.0
     """The lattice's, or the fixed point's."""
     words: int = 1
+    rough: bool = False
+    """Whether costs have parts without a gradient: then proximal steps blur what messages tell."""
     curvatures: Array | None = None
     """Conceded: ∇²h_i of costs that are quadratic, (n, m, m); None where they are hidden, or not constant."""
     features: list[Array] | None = None

@@ -1,6 +1,6 @@
 """Recording a view at the seam between agents and peers, in every runtime.
 
-    stacked         all agents are one array: the rows that touch the coalition are copied, the others never looked at
+    stacked         all agents are one array: rows that touch the coalition are copied, the others not looked at
     agents, peers   the members' own links are wrapped; nothing else of anybody is in reach
 
 Both write the same exchanges. The agents apart also hear the building of the tree and the looks that decide when to

@@ -26,7 +26,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """What went over the coalition's links at one time, message by message."""
 
     kind: str
-    """swap: masks (more: their next piece); mix, gather: gossip; up, down: a sum over the tree; tree, look: public."""
+    """swap: masks (more: their next piece); mix, gather: gossip; up, down: sums over a tree; tree, look: public."""
     senders: Block
     receivers: Block
     values: Block

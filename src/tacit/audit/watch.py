@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.algorithms import ALGORITHMS
+from tacit.algorithms import ALGORITHMS, Direct
 from tacit.audit.public import Public
 from tacit.audit.recorder import Listener, Overheard
 from tacit.audit.view import Exchange, Own, Published, View
@@ -41,7 +41,9 @@ def watch(
     point = public_point(job)
     publishing = Publishing(job.privacy, job.network, point) if worst_case and job.privacy is not None else None
     if publishing is not None and runtime == "peers":
-        raise InputError("the worst case needs all effective costs in one place; use the stacked or agents runtime.")
+        raise InputError(
+            "the worst case needs all effective costs in one place; use the stacked or agents runtime."
+        )
     observed = job if publishing is None else dataclasses.replace(job, privacy=publishing)
     exchanges, words = _run(observed, coalition, runtime, on_progress)
     return View(
@@ -108,8 +110,9 @@ class Publishing:
 
 
 def public_point(job: Job) -> Array:
-    """Return where gradients are taken that the masks hide: x₀, or the origin under masks on the curvature."""
-    return np.zeros_like(job.x0) if isinstance(job.privacy, QuadraticMasks) else job.x0
+    """Return where gradients are taken that masks hide: x₀, or the origin where curvature is masked or summed."""
+    at_origin = isinstance(job.privacy, QuadraticMasks) or isinstance(job.algorithm, Direct)
+    return np.zeros_like(job.x0) if at_origin else job.x0
 
 
 def public_knowledge(problem: Problem, job: Job) -> Public:
@@ -126,7 +129,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         names = network.agents
         scales = np.array([given.get(frozenset((names[i], names[j])), 1.0) for i, j in network.links])
     name = next((name for name, kind in ALGORITHMS.items() if kind is type(job.algorithm)), "another")
-    settings = dataclasses.asdict(job.algorithm) if dataclasses.is_dataclass(job.algorithm) else {}  # type: ignore[arg-type]
+    settings: dict[str, Any] = dataclasses.asdict(job.algorithm) if dataclasses.is_dataclass(job.algorithm) else {}
     return Public(
         links=network.links,
         weights=mixing_weights(network, job.weights).toarray(),
@@ -138,6 +141,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         sigma=None if terms is None else terms.sigma,
         link_scales=scales,
         step=0.0 if terms is None else terms.step,
+        rough=problem.stack.is_rough,
         words=1 if terms is None or terms.words is None else terms.words,
         curvatures=np.broadcast_to(problem.stack.hess(at), (*at.shape, problem.dim)) if quadratic else None,
         features=[cost.A for cost in problem.costs if isinstance(cost, Logistic)] if logistic else None,
@@ -150,12 +154,13 @@ def _kind(masks: Mechanism | None) -> str:
         return "none"
     if isinstance(masks, SumMasks):
         return "sums"
-    return {AffineMasks: "affine", QuadraticMasks: "quadratic"}.get(_shipped(masks), "basis")
-
-
-def _shipped(masks: Mechanism) -> type:
-    """Return the mechanism of ours that this is, or is derived from."""
-    return next((kind for kind in (AffineMasks, QuadraticMasks) if isinstance(masks, kind)), object)
+    return (
+        "affine"
+        if isinstance(masks, AffineMasks)
+        else "quadratic"
+        if isinstance(masks, QuadraticMasks)
+        else "basis"
+    )
 
 
 def _own(job: Job, coalition: Sequence[int], point: Array) -> Own:

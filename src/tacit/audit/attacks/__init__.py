@@ -1,1 +1,1 @@
-"""Attacks, one per file. Each is given a view and public knowledge, and cannot import anything that holds a secret."""
+"""Attacks, one per file: functions of a view and of public knowledge, which cannot import a secret."""

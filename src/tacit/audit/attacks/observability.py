@@ -4,7 +4,7 @@ With known curvatures the whole run is linear in what is not known, q = (∇h_i(
 
     y = O q + what x₀ alone causes
 
-Stack everything that the coalition saw into y; run the public algorithm once per unknown for the columns of O; solve.
+Stack all that the coalition saw into y; run the public algorithm once per unknown for the columns of O; solve.
 Agent i is exposed where e_i lies in the row space of O. One corrupted agent is usually enough: random 6-regular
 networks of 64, Florence's fifteen families. (A relative, for slowly varying gradients: El Mrini, Cyffers, Bellet,
 ICML 2024. This one is exact, because costs stay the same and their curvature is known.)
@@ -17,12 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.audit.attacks.estimate import Estimate, nothing
 from tacit.audit.attacks.rules import follows, messages
 from tacit.audit.attacks.unmask import deviations, unmasked
 from tacit.audit.public import Public
-from tacit.audit.view import View
+from tacit.audit.view import Exchange, View, received
 from tacit.typing import Array
 
 _ROUNDING = 3e-16
@@ -33,7 +34,7 @@ class Observability:
     """Solve for everybody's gradient from the first *exchanges* of gossip (3n unless given)."""
 
     exchanges: int | None = None
-    largest: int = 1500
+    largest: int = 600
     """Unknowns up to which the equations are set up."""
     name: str = "observability"
 
@@ -41,6 +42,8 @@ class Observability:
         """Say so where the run is not linear in what is not known, or too large."""
         if not follows(public.algorithm):
             return f"the algorithm is {public.algorithm}"
+        if public.mechanism not in ("none", "affine") or public.rough:
+            return "the run is not linear in what is not known"
         if public.curvatures is None:
             return "the curvatures are not known"
         width = 1 if _alike(public.curvatures) else public.unknowns
@@ -49,32 +52,26 @@ class Observability:
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return every honest agent's gradient that the equations determine."""
         P = np.asarray(public.curvatures)
-        wanted = self.exchanges or 3 * public.agents
-        seen = view.only("mix", "gather")[:wanted]
-        honest = public.honest(view.coalition)
+        n, m, honest = public.agents, public.unknowns, public.honest(view.coalition)
+        seen = [_heard(exchange, view) for exchange in view.only("mix", "gather")[: self.exchanges or 3 * n]]
         if not seen or not len(honest):
-            return nothing(public.unknowns)
-        n, m = public.agents, public.unknowns
-        alike = _alike(P)
-        own = np.zeros((n, m))
-        own[view.coalition] = view.own.gradients  # of members, at the public point, which is x₀ here
-        known = own - np.matmul(P, public.start[None, :, None])[..., 0]  # as coefficients: P x + q
-        known[honest] = 0.0
-        base = messages(public, public.start[None, :, None], P, _masked_own(known, view, public)[..., None], len(seen))
-        rest = [
-            exchange.values - base[k][exchange.senders, :, 0] for k, exchange in enumerate(seen)
-        ]
-        if alike:
+            return nothing(m)
+        base = messages(public, public.start[None, :, None], P, _members(view, public)[..., None], len(seen))
+        rest = [values - base[k][senders, :, 0] for k, (senders, values) in enumerate(seen)]
+        if _alike(P):
             columns = messages(public, np.zeros((1, 1, 1)), P[:, :1, :1], np.eye(n)[:, None, honest], len(seen))
-            O = np.concatenate([columns[k][e.senders, 0] for k, e in enumerate(seen)])
-            q, error = _solved(O, np.concatenate(rest))
+            operator = np.concatenate([columns[k][senders, 0] for k, (senders, _) in enumerate(seen)])
+            q, error = _solved(operator, np.concatenate(rest))
         else:
             unit = np.eye(n * m).reshape(n, m, n, m)[:, :, honest].reshape(n, m, -1)
-            columns = messages(public, np.zeros((1, 1, 1)), P, unit, len(seen))
-            O = np.concatenate([columns[k][e.senders].reshape(-1, unit.shape[2]) for k, e in enumerate(seen)])
-            solved, error = _solved(O, np.concatenate([r.reshape(-1, 1) for r in rest]))
+            enough = max(2, 4 * unit.shape[2] // (m * len(seen[0][0])))
+            columns = messages(public, np.zeros((1, 1, 1)), P, unit, min(enough, len(seen)))
+            rows = [
+                each[senders].reshape(-1, unit.shape[2]) for each, (senders, _) in zip(columns, seen, strict=False)
+            ]
+            solved, error = _solved(np.concatenate(rows), np.concatenate(rest[: len(rows)]).reshape(-1, 1))
             q, error = solved.reshape(len(honest), m), error.reshape(len(honest), m).max(axis=1)
-        gradient = q + np.matmul(P[honest], public.point)
+        gradient = q + np.matvec(P[honest], public.point)
         told = np.flatnonzero(error < np.inf)
         masked = deviations(view, public)[honest]
         estimate = unmasked(honest, gradient, view, public, says="the run is linear in what is not known: solved")
@@ -84,24 +81,30 @@ class Observability:
         )
 
 
-def _masked_own(known: Array, view: View, public: Public) -> Array:
-    """Return the members' effective coefficients: they know their own masks."""
-    if public.sigma is None or public.mechanism != "affine":
-        return known
-    for exchange in view.only("swap")[:1]:
-        members = np.isin(exchange.receivers, view.coalition)
-        np.add.at(known, exchange.receivers[members], exchange.values[members])
-        members = np.isin(exchange.senders, view.coalition)
-        np.subtract.at(known, exchange.senders[members], exchange.values[members])
-    return known
+def _heard(exchange: Exchange, view: View) -> tuple[NDArray[np.intp], Array]:
+    """Return the honest agents that were heard in one exchange, each once, and what they said."""
+    said = {agent: values for agent, values in received(exchange).items() if agent not in view.coalition}
+    return np.array(sorted(said), dtype=np.intp), np.stack([said[agent] for agent in sorted(said)])
 
 
-def _solved(O: Array, y: Array) -> tuple[Array, Array]:
+def _members(view: View, public: Public) -> Array:
+    """Return the members' effective coefficients q, of gradients P x + q: they know their costs and their masks."""
+    q = np.zeros((public.agents, public.unknowns))
+    q[view.coalition] = view.own.gradients - np.matvec(view.own.curvatures, public.point)
+    if public.mechanism == "affine":
+        for exchange in view.only("swap")[:1]:
+            np.add.at(q, exchange.receivers, exchange.values)
+            np.subtract.at(q, exchange.senders, exchange.values)
+    q[public.honest(view.coalition)] = 0.0
+    return q
+
+
+def _solved(operator: Array, y: Array) -> tuple[Array, Array]:
     """Return the least-squares solution, and the rounding error of each unknown: ∞ where it is not determined."""
-    size = np.linalg.norm(O, axis=0)
-    U, s, Vt = np.linalg.svd(O / size, full_matrices=False)
-    noise = _ROUNDING * np.sqrt(len(O)) * max(float(np.abs(y).max()), 1e-300)
-    kept = s > 1e-14 * s[0] * np.sqrt(len(O))
+    size = np.linalg.norm(operator, axis=0)
+    U, s, Vt = np.linalg.svd(operator / size, full_matrices=False)
+    noise = _ROUNDING * np.sqrt(len(operator)) * max(float(np.abs(y).max()), 1e-300)
+    kept = s > 1e-14 * s[0] * np.sqrt(len(operator))
     q = (Vt[kept].T @ ((U[:, kept].T @ y) / s[kept, None])) / size[:, None]
     resolved = (Vt[kept] ** 2).sum(axis=0)
     error = noise * np.sqrt(((Vt[kept] / s[kept, None]) ** 2).sum(axis=0)) / size

@@ -11,11 +11,12 @@ gradient at x₀. (Zhang, Ahmad, Wang, IEEE TIFS 14(3), 2019.)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from tacit.audit.attacks.estimate import Estimate
-from tacit.audit.attacks.readings import Reading, estimated
+from tacit.audit.attacks.readings import Reading, estimated, misses_algorithm
 from tacit.audit.public import Public
 from tacit.audit.view import View, received
 
@@ -28,8 +29,8 @@ class ReplayADMM:
     name: str = "replay (admm)"
 
     def misses(self, view: View, public: Public) -> str | None:
-        """Say so where the algorithm is another one."""
-        return None if public.algorithm == "admm" else f"the algorithm is {public.algorithm}"
+        """Say so where the algorithm is another one, or costs are rough."""
+        return misses_algorithm(public, ("admm",))
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return the gradients of the neighbours."""
@@ -43,7 +44,7 @@ class ReplayADMM:
         for i in said[0] if said else ():
             around = [int(j) for j in public.network.neighbours(i)]
             dual = np.zeros_like(public.start)
-            for k, (now, then) in enumerate(zip(said, said[1:], strict=False)):
+            for k, (now, then) in enumerate(pairwise(said)):
                 if k and any(j not in now for j in around):
                     break
                 theirs = np.sum([now[j] if k else public.start for j in around], axis=0)

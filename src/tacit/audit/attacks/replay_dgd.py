@@ -2,8 +2,8 @@
 
     ∇h_i(x_i^k) = (Σ_j w_ij x_j^k − x_i^{k+1}) / γ_k
 
-wherever i and all its neighbours are seen. In the first round all agents stand at the public x₀, and W x₀ = x₀: there
-a single neighbour's next message is enough, seen or not seen around.
+wherever i and all its neighbours are seen. In the first round all agents stand at the public x₀, and W x₀ = x₀:
+there a single neighbour's next message is enough, whoever is around it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.audit.attacks.estimate import Estimate
-from tacit.audit.attacks.readings import Reading, estimated
+from tacit.audit.attacks.readings import Reading, estimated, misses_algorithm
 from tacit.audit.public import Public
 from tacit.audit.view import View, received
 
@@ -26,8 +26,8 @@ class ReplayDGD:
     name: str = "replay (dgd)"
 
     def misses(self, view: View, public: Public) -> str | None:
-        """Say so where the algorithm is another one."""
-        return None if public.algorithm in ("dgd", "dgd-diminishing") else f"the algorithm is {public.algorithm}"
+        """Say so where the algorithm is another one, or costs are rough."""
+        return misses_algorithm(public, ("dgd", "dgd-diminishing"))
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return the gradients of the neighbours."""

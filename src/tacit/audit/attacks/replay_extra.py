@@ -9,11 +9,12 @@ The correction c is a sum of what was seen. As W x₀ = x₀, the first gradient
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from tacit.audit.attacks.estimate import Estimate
-from tacit.audit.attacks.readings import Reading, estimated
+from tacit.audit.attacks.readings import Reading, estimated, misses_algorithm
 from tacit.audit.public import Public
 from tacit.audit.view import View, received
 from tacit.typing import Array
@@ -27,8 +28,8 @@ class ReplayEXTRA:
     name: str = "replay (extra)"
 
     def misses(self, view: View, public: Public) -> str | None:
-        """Say so where the algorithm is another one."""
-        return None if public.algorithm in ("extra", "pg-extra") else f"the algorithm is {public.algorithm}"
+        """Say so where the algorithm is another one, or costs are rough."""
+        return misses_algorithm(public, ("extra", "pg-extra"))
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return the gradients of the neighbours."""
@@ -41,7 +42,7 @@ class ReplayEXTRA:
         found = []
         for i in said[0] if said else ():
             c = np.zeros_like(public.start)
-            for now, then in zip(said, said[1:], strict=False):
+            for now, then in pairwise(said):
                 mixed = _mixed(i, now, public)
                 if mixed is None:
                     if now is said[0]:  # everybody stands at x₀

@@ -1,4 +1,4 @@
-"""Gradient replay against NIDS (where no cost is rough).
+"""Gradient replay against NIDS; where costs are rough, of the first message alone.
 
     v = x − α(∇h(x) + d),   u = (v − W v)/2,   d⁺ = d + u/α,   x⁺ = v − u,   d⁰ = 0
 
@@ -43,7 +43,7 @@ class ReplayNIDS:
             x, d = public.start, np.zeros_like(public.start)
             for now in said:
                 found.append(Reading(i, x, (x - now[i]) / alpha - d))
-                if any(j not in now for j in around):
+                if public.rough or any(j not in now for j in around):
                     break
                 u = (now[i] - sum(public.weights[i, j] * now[j] for j in around)) / 2
                 x, d = now[i] - u, d + u / alpha

@@ -1,13 +1,13 @@
 """The algorithms as everybody can run them: what all agents would send, if every gradient were P_i x + q_i.
 
-Arrays are (n, m, K): K trials side by side. One generator per algorithm, each yielding what is exchanged in turn; the
-equations are those of the papers cited beside the algorithms themselves.
+Arrays are (n, m, K): K trials side by side. One generator per algorithm, each yielding what is exchanged in turn;
+the equations are those of the papers cited beside the algorithms themselves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 
 import numpy as np
@@ -18,6 +18,7 @@ from tacit.typing import Array
 
 Gradient = Callable[[Array], Array]
 Messages = Iterator[Array]
+Gossip = Generator[Array, None, Array]
 
 
 def messages(public: Public, x0: Array, P: Array, q: Array, count: int) -> list[Array]:
@@ -113,7 +114,7 @@ def _multi_consensus(public: Public, x: Array, mix: Gradient, grad: Gradient, P:
         x, y = after, after + (1.0 - beta) / (1.0 + beta) * (after - x)
 
 
-def _polynomial(public: Public, x: Array, mix: Gradient) -> Iterator[Array]:
+def _polynomial(public: Public, x: Array, mix: Gradient) -> Gossip:
     """Yield what Chebyshev gossip exchanges, and return P(I − W) x."""
     exchanges, gap, largest = public.settings["gossip"]
     if exchanges == 1 or gap >= 1.0:
@@ -131,7 +132,7 @@ def _polynomial(public: Public, x: Array, mix: Gradient) -> Iterator[Array]:
     return x - current / a
 
 
-def _average(public: Public, x: Array, mix: Gradient) -> Iterator[Array]:
+def _average(public: Public, x: Array, mix: Gradient) -> Gossip:
     """Yield what Chebyshev gossip exchanges, and return x with little disagreement left."""
     _, gap, largest = public.settings["gossip"]
     if gap >= 1.0:

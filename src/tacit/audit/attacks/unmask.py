@@ -8,7 +8,10 @@ by its links to other honest agents alone; an agent without any has no mask left
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.audit.attacks.estimate import Estimate
 from tacit.audit.public import Public
@@ -37,14 +40,12 @@ def deviations(view: View, public: Public) -> Array:
     return out
 
 
-def unmasked(agents: Array, effective: Array, view: View, public: Public, *, says: str) -> Estimate:
+def unmasked(agents: NDArray[Any], effective: Array, view: View, public: Public, *, says: str) -> Estimate:
     """Return what effective gradients say once the known masks are off, (k, m) each."""
     agents = np.asarray(agents, dtype=np.intp)
     known = known_masks(view, public, _width(view, public))[agents]
     slope = known[:, -public.unknowns :]  # behind the curvature, where that is masked too
-    return Estimate(
-        agents=agents, values=effective - slope, deviations=deviations(view, public)[agents], says=says
-    )
+    return Estimate(agents=agents, values=effective - slope, deviations=deviations(view, public)[agents], says=says)
 
 
 def _width(view: View, public: Public) -> int:
