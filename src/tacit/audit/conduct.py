@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
+from tacit.audit.attacks.labels import likeliest_labels
 from tacit.audit.experiments import EXPERIMENTS, settle
+from tacit.audit.experiments.words import attack_words
 from tacit.audit.game import Game, play
 from tacit.audit.phase2 import play_messages
 from tacit.audit.release import Keys
@@ -29,7 +31,7 @@ from tacit.audit.watch import public_knowledge, public_point, watch
 from tacit.certificates import Certificate, certify
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError
-from tacit.masks import AffineMasks, GaussianMasks, Mechanism
+from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 
@@ -151,8 +153,6 @@ def _truth(problem: Problem, job: Job) -> Truth:
 
 def _labels(cost: Logistic) -> Any:
     """Return the labels, read back from α = −Aᵀy: the cost itself keeps no others."""
-    from tacit.audit.attacks.labels import likeliest_labels
-
     return likeliest_labels(cost.A, -cost.affine)
 
 
@@ -172,6 +172,9 @@ def _attacked(
 def _experiments(
     privacy: Mechanism, problem: Problem, who: Sequence[int], seed: int | None, tell: OnProgress
 ) -> list[Found]:
+    if isinstance(privacy, SumMasks):
+        verdicts = attack_words(privacy, problem.network, who, keys=Keys(seed), rng=np.random.default_rng(seed))
+        return [Found(None, verdict) for verdict in verdicts]
     if not isinstance(privacy, GaussianMasks):
         return []
     setting = settle(privacy, problem.network, who, seed=seed)

@@ -38,7 +38,7 @@ def play_messages(
     exchanges: int = 12,
     seed: int | None = None,
 ) -> Game:
-    """Play with the best test on z and the coalition's first *exchanges* of gossip as features, in worlds μ apart."""
+    """Play with the best test on z and the coalition's first *exchanges* of gossip, in worlds that are μ apart."""
     rng = np.random.default_rng(seed)
     laplacian, honest = honest_part(masks, network, coalition)
     change = worst_direction(laplacian)

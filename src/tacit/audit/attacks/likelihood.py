@@ -46,6 +46,8 @@ def misses_coefficients(view: View, public: Public) -> str | None:
     """Say why there is no z."""
     if view.published is None or view.published.gradients is None:
         return "no effective cost was published"
+    if public.mechanism == "basis":
+        return "coefficients along a basis are attacked in bulk"
     return None if public.sigma is not None else "there are no Gaussian masks"
 
 

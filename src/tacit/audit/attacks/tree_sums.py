@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.estimate import Estimate, nothing
+from tacit.audit.attacks.unmask import unmasked
 from tacit.audit.public import Public
 from tacit.audit.view import View
 from tacit.typing import Array, Words
@@ -36,15 +37,14 @@ class TreeSums:
         agents, raw = self.contributions(view, public)
         if not len(agents):
             return nothing(public.unknowns)
-        spread = np.zeros(len(agents))
-        if raw.dtype.kind == "u":
-            degrees = np.zeros(public.agents)
-            degrees[public.honest(view.coalition)] = np.diag(public.honest_laplacian(view.coalition))
-            spread = np.where(degrees[agents] > 0, public.step * 2.0**64 / np.sqrt(12.0), 0.0)
-        values = raw.view(np.int64).astype(np.float64) * public.step if raw.dtype.kind == "u" else np.asarray(raw)
-        return Estimate(
-            agents=agents, values=values.astype(np.float64), deviations=spread, says="read where the tree adds up"
-        )
+        says = "read where the tree adds up"
+        if raw.dtype.kind != "u":
+            return unmasked(agents, np.asarray(raw, dtype=np.float64), view, public, says=says)
+        degrees = np.zeros(public.agents)
+        degrees[public.honest(view.coalition)] = np.diag(public.honest_laplacian(view.coalition))
+        spread = np.where(degrees[agents] > 0, public.step * 2.0**64 / np.sqrt(12.0), 0.0)
+        values = raw.view(np.int64).astype(np.float64) * public.step
+        return Estimate(agents=agents, values=values, deviations=spread, says=says)
 
     def contributions(self, view: View, public: Public) -> tuple[NDArray[np.intp], Array | Words]:
         """Return who added up what, as it is: numbers, or words with the known masks taken off."""

@@ -17,7 +17,7 @@ def likelihood(setting: Setting) -> Verdict:
     done = setting.released(setting.secrets())
     z = np.concatenate([MaximumLikelihood()(view, done.public).values for view in done.views], axis=1)
     errors = (z - done.secrets[setting.honest]) / done.scales
-    floor = len(setting.network) * done.public.step / float(done.scales.min())
+    floor = setting.rounding(done)
     return judge_gaussian("law of the masks", errors, setting.covariance, links=setting.links, floor=floor)
 
 
@@ -41,7 +41,7 @@ def prior(setting: Setting) -> Verdict:
     values, vectors = np.linalg.eigh(setting.covariance)
     noise, tau = np.maximum(values, 0.0), setting.masks.sigma
     left = (vectors * (noise / (1.0 + noise / tau**2))) @ vectors.T
-    return judge_gaussian(attack.name, found - done.secrets[setting.honest], left)
+    return judge_gaussian(attack.name, found - done.secrets[setting.honest], left, floor=setting.rounding(done))
 
 
 def knowledge(setting: Setting) -> Verdict:
@@ -64,4 +64,5 @@ def knowledge(setting: Setting) -> Verdict:
         @ np.linalg.pinv(K[np.ix_(inside, inside)], hermitian=True)
         @ K[np.ix_(inside, ~inside)]
     )
-    return judge_gaussian("prior knowledge", found.values - done.secrets[found.agents, :width], (rest + rest.T) / 2)
+    errors = found.values - done.secrets[found.agents, :width]
+    return judge_gaussian("prior knowledge", errors, (rest + rest.T) / 2, floor=setting.rounding(done))

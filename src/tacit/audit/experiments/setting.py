@@ -44,6 +44,10 @@ class Setting:
         kept = [(place[i], place[j]) for i, j in self.network.links.tolist() if i in place and j in place]
         return np.array(kept, dtype=np.intp).reshape(-1, 2)
 
+    def rounding(self, done: Release) -> float:
+        """Return an error that rounding to the lattice alone explains, in units of full width."""
+        return len(self.network) * done.public.step / float(done.scales.min())
+
     def secrets(self, columns: int | None = None) -> Array:
         """Return secrets as wide as the masks, (n, coordinates)."""
         scales = scales_of(self.masks, columns or self.columns)

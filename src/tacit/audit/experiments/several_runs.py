@@ -30,7 +30,7 @@ def reuse(setting: Setting) -> Verdict:
     found = np.concatenate([MaskReuse()(one, other, first.public).values for one, other in pairs], axis=1)
     truth = (first.secrets - second.secrets)[setting.honest]
     errors = (found - truth) / first.scales
-    floor = 2 * len(setting.network) * first.public.step / float(first.scales.min())
+    floor = 2.0 * setting.rounding(first)
     return judge_gaussian("mask reuse", errors, 2.0 * setting.covariance, floor=floor)
 
 
@@ -42,7 +42,7 @@ def retries(setting: Setting) -> Verdict:
         [Retries()([d.views[k] for d in done], done[0].public).values for k in range(len(done[0].views))], axis=1
     )
     errors = (found - done[0].secrets[setting.honest]) / done[0].scales
-    floor = len(setting.network) * done[0].public.step / float(done[0].scales.min())
+    floor = setting.rounding(done[0])
     return judge_gaussian("retries", errors, setting.covariance / _RETRIES, floor=floor)
 
 
