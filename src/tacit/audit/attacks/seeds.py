@@ -8,6 +8,7 @@ stream of all links, and for one stream per agent, in the order of their rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from tacit.audit.public import Public
 from tacit.audit.view import View
 from tacit.typing import Array
 
-_CLOSE = 1e-9
+_NEAR, _CLOSE = 1e-5, 1e-9  # in units of σ: at a first glance, and for certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class SeedEnumeration:
     """Try all seeds of so many bits."""
 
     bits: int = 16
-    most: int = 4000
+    most: int = 1000
     """Numbers of the stream that are drawn for each seed."""
     name: str = "seed enumeration"
 
@@ -40,7 +41,7 @@ class SeedEnumeration:
         """Return the coefficients of agents all of whose masks follow from a seed that fits."""
         honest, z = coefficients(view, public)
         owners, others = _rows(public)
-        found = self._streams(view, public, owners, others)
+        found = self.masks(view, public)
         rows = np.full((len(owners), z.shape[1]), np.nan)
         for row, values in found.items():
             rows[row] = values
@@ -57,10 +58,9 @@ class SeedEnumeration:
             agents=honest[told], values=guess[told], deviations=np.zeros(int(told.sum())), says="a seed fits"
         )
 
-    def _streams(
-        self, view: View, public: Public, owners: NDArray[np.intp], others: NDArray[np.intp]
-    ) -> dict[int, Array]:
-        """Return all masks that a short seed explains, by directed link."""
+    def masks(self, view: View, public: Public) -> dict[int, Array]:
+        """Return all masks that follow from a seed which fits, by directed link."""
+        owners, others = _rows(public)
         swap = view.only("swap")[0]
         width, sigma = swap.values.shape[1], float(public.sigma or 1.0)
         heard = {}  # directed link of an honest agent to a member, by row
@@ -70,24 +70,32 @@ class SeedEnumeration:
         first = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=public.agents))])
         layouts = {"all": {row: row for row in heard}}
         layouts["each"] = {row: row - int(first[owners[row]]) for row in heard}
-        reach = width * (1 + max((max(layout.values()) for layout in layouts.values() if layout), default=0))
-        if reach > self.most or not heard:
+        if not heard:
             return {}
+        if len(owners) * width > self.most:
+            del layouts["all"]
+        places = tuple(sorted({width * place for layout in layouts.values() for place in layout.values()}))
+        numbers = _numbers(self.bits, places)
         found: dict[int, Array] = {}
-        for seed in range(1 << self.bits):
-            stream = np.random.default_rng(seed).standard_normal(reach)
-            for kind, layout in layouts.items():
-                for row, place in layout.items():
-                    if abs(stream[place * width] - heard[row][0]) > _CLOSE:
-                        continue
-                    if np.abs(stream[place * width : (place + 1) * width] - heard[row]).max() > _CLOSE:
-                        continue
-                    span = (
-                        range(len(owners)) if kind == "all" else range(first[owners[row]], first[owners[row] + 1])
-                    )
-                    whole = np.random.default_rng(seed).standard_normal(len(span) * width).reshape(len(span), width)
-                    found.update({r: sigma * whole[k] for k, r in enumerate(span)})
+        for kind, layout in layouts.items():
+            for row, place in layout.items():
+                near = np.flatnonzero(np.abs(numbers[:, places.index(place * width)] - heard[row][0]) < _NEAR)
+                for seed in near.tolist():
+                    stream = np.random.default_rng(seed).standard_normal((place + 1) * width)
+                    if np.abs(stream[place * width :] - heard[row]).max() < _CLOSE:
+                        start, stop = (0, len(owners)) if kind == "all" else first[owners[row] : owners[row] + 2]
+                        whole = np.random.default_rng(seed).standard_normal((stop - start, width))
+                        found.update({r: sigma * whole[r - start] for r in range(start, stop)})
         return found
+
+
+@lru_cache(maxsize=1)
+def _numbers(bits: int, places: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return the numbers at these places of the stream that every seed leads to."""
+    out, wanted = np.empty((1 << bits, len(places)), dtype=np.float32), list(places)
+    for seed in range(1 << bits):
+        out[seed] = np.random.default_rng(seed).standard_normal(wanted[-1] + 1)[wanted]
+    return out
 
 
 def _rows(public: Public) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
