@@ -25,7 +25,7 @@ from tacit.audit.game import Game, play
 from tacit.audit.phase2 import play_messages
 from tacit.audit.release import Keys
 from tacit.audit.report import AuditReport, Belief, Row
-from tacit.audit.runs import Found, Truth, attack_run, labels
+from tacit.audit.runs import Found, Truth, attack_run, labels, labels_from_sum
 from tacit.audit.verdict import Verdict
 from tacit.audit.watch import public_knowledge, public_point, watch
 from tacit.certificates import Certificate, certify
@@ -166,7 +166,8 @@ def _attacked(
     if best is not None and best.values.shape[1] == problem.dim:
         verdict = labels(best, view, public, truth, np.random.default_rng(seed))
         found += [Found(None, verdict)] if verdict is not None else []
-    return found
+    from_sum = labels_from_sum(view, public, truth)
+    return found if from_sum is None else [*found, Found(None, from_sum)]
 
 
 def _experiments(

@@ -19,6 +19,7 @@ from tacit.audit.attacks.replay_admm import ReplayADMM
 from tacit.audit.attacks.replay_dgd import ReplayDGD
 from tacit.audit.attacks.replay_extra import ReplayEXTRA
 from tacit.audit.attacks.replay_nids import ReplayNIDS
+from tacit.audit.attacks.subset_sum import SubsetSum
 from tacit.audit.attacks.tree_sums import TreeSums
 from tacit.audit.public import Public
 from tacit.audit.verdict import RISK, Verdict, judge_exact, judge_gaussian, judge_mean, skipped
@@ -176,6 +177,22 @@ def labels(
         expected.append(_share_right(attack, ideal, public, truth))
     says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
     return judge_mean(attack.name, np.array([right]), np.array(expected), says=says)
+
+
+def labels_from_sum(view: View, public: Public, truth: Truth) -> Verdict | None:
+    """Labels that the exact sum alone singles out: no mask can help, and the certificate does not say it does."""
+    attack = SubsetSum()
+    if attack.misses(view, public) is not None or truth.labels is None:
+        return None
+    guessed = attack(view, public)
+    if not guessed:
+        return Verdict(
+            attack=attack.name, status="within", says="several labellings have the same sum", measured=0.0
+        )
+    right = np.concatenate([guessed[i] == truth.labels[i] for i in guessed])
+    status = "open" if right.all() else "weak"
+    says = f"{len(right)} labels follow from the exact sum, whatever σ: there is no other world with that sum"
+    return Verdict(attack=attack.name, status=status, says=says, measured=float(right.mean()))
 
 
 def _share_right(attack: LabelInference, estimate: Estimate, public: Public, truth: Truth) -> float:
