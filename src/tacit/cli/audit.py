@@ -95,10 +95,13 @@ def show(report: AuditReport, console: Console | None = None) -> None:
 
 
 def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:
-    table = Table("attack", "verdict", "measured", "predicted", "in words", title=title)
+    table = Table("attack", "verdict", "measured", "predicted", "limits", "in words", title=title)
     for verdict in verdicts:
         numbers = ["" if number is None else f"{number:.4g}" for number in (verdict.measured, verdict.predicted)]
-        table.add_row(verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, verdict.says)
+        limits = "" if None in (verdict.low, verdict.high) else f"{verdict.low:.4g} … {verdict.high:.4g}"
+        table.add_row(
+            verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, limits, verdict.says
+        )
     console.print(table)
 
 
