@@ -17,7 +17,7 @@ def test_an_audit_of_the_example_is_green(run):
     assert "Without masks, agent 3 would have read 5 of 5 other agents." in out
     assert "no attack beats the certificate" in out
     assert "-2, 4 exact" in out
-    assert "distinguishing" in out
+    assert "distinguishing game" in out
 
 
 def test_the_plain_algorithm_by_itself(run):
@@ -26,7 +26,7 @@ def test_the_plain_algorithm_by_itself(run):
     assert code == 0
     assert "5 of 5" in out
     assert "believed with masks" not in out
-    assert "distinguishing" not in out
+    assert "distinguishing game" not in out
 
 
 def test_the_worst_coalition_and_json(run, tmp_path):

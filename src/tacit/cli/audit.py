@@ -21,6 +21,7 @@ from tacit.errors import FileError
 from tacit.solving import load_problem
 
 _SHOWN = 20  # agents in the table; JSON has all
+_WIDE = 160  # columns where no terminal limits them
 _STYLES = {"within": "green", "open": "yellow", "beaten": "bold red", "weak": "bold red", "skipped": "dim"}
 
 
@@ -79,6 +80,8 @@ def audit_command(
 def show(report: AuditReport, console: Console | None = None) -> None:
     """Print the headline table, and the verdicts."""
     console = console or Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=max(console.width, _WIDE))
     console.print(report.sentence(), markup=False, soft_wrap=not console.is_terminal)
     headings = ["agent", "truth", "believed without masks"]
     masked = report.mechanism != "none"
