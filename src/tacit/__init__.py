@@ -15,6 +15,7 @@
 """
 
 from tacit import algorithms
+from tacit.audit import AuditReport, audit
 from tacit.certificates import (
     Certificate,
     Ledger,
@@ -53,6 +54,7 @@ __all__ = [
     "Affine",
     "AffineMasks",
     "Answer",
+    "AuditReport",
     "BasisMasks",
     "Box",
     "CallableCost",
@@ -74,6 +76,7 @@ __all__ = [
     "TacitError",
     "algorithms",
     "allocate",
+    "audit",
     "augment",
     "calibrate",
     "certify",

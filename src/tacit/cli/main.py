@@ -1,7 +1,7 @@
 """`tacit`: the commands, the exit codes, and one place where errors become sentences.
 
 0  done
-1  the computation says no: not converged, not private enough, refused by the ledger
+1  the computation says no: not converged, not private enough, refused by the ledger, audit red
 2  bad input
 3  the network: a peer cannot be reached, or does wrong
 130  stopped by Ctrl-C or SIGTERM
@@ -15,7 +15,21 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import agent, augment, calibrate, certify, demo, design, federation, init, keygen, ledger, solve, up
+from tacit.cli import (
+    agent,
+    audit,
+    augment,
+    calibrate,
+    certify,
+    demo,
+    design,
+    federation,
+    init,
+    keygen,
+    ledger,
+    solve,
+    up,
+)
 from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
@@ -55,6 +69,7 @@ app.command("certify")(certify.certify_command)
 app.command("calibrate")(calibrate.calibrate_command)
 app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
+app.command("audit")(audit.audit_command)
 app.add_typer(ledger.app, name="ledger")
 app.command("keygen")(keygen.keygen_command)
 app.command("fingerprint")(keygen.fingerprint_command)

@@ -1,0 +1,61 @@
+"""How long an audit takes, and the distinguishing game by itself. Targets are in seconds: a gate must be quick."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import networkx as nx
+import numpy as np
+
+import tacit
+from tacit.audit import Game, play
+from tacit.audit.release import Keys
+
+_TARGET = 60.0
+
+
+def main() -> None:
+    """Print two tables."""
+    warnings.simplefilter("ignore")
+    print("\nTwenty thousand games at μ = 2, σ = 1000, one corrupted agent")
+    print(f"{'n':>6}{'degree':>8}{'certified':>11}{'AUC':>9}{'theory':>9}{'seconds':>9}{'target':>8}")
+    for n, degree in ((20, 4), (64, 6), (200, 8), (1000, 8)):
+        network = tacit.Network(nx.random_regular_graph(degree, n, seed=1))
+        start = time.perf_counter()
+        game = play(tacit.AffineMasks(1e3), network, [0], games=20_000, keys=Keys())
+        seconds = time.perf_counter() - start
+        assert isinstance(game, Game)
+        figures = f"{game.bound:>11.3f}{game.auc:>9.4f}{game.auc_theory:>9.4f}"
+        print(f"{n:>6}{degree:>8}{figures}{seconds:>9.2f}{_TARGET:>8.0f}{_over(seconds)}")
+
+    print("\nThe whole audit of one problem, plain and masked")
+    words = f"{'costs':<14}{'masks':<16}{'algorithm':<10}{'verdicts':>9}"
+    print(f"{'n':>6}{'m':>4}  {words}{'seconds':>9}{'target':>8}")
+    for n, m, kind, masks in (
+        (50, 5, "quadratic", tacit.AffineMasks(1e3)),
+        (50, 5, "logistic", tacit.AffineMasks(1e3)),
+        (50, 5, "quadratic", tacit.QuadraticMasks(1e3)),
+        (50, 5, "logistic", tacit.SumMasks()),
+        (200, 5, "logistic", tacit.AffineMasks(1e3)),
+    ):
+        report = tacit.audit(_problem(n, m, kind), any=1, privacy=masks)
+        done = sum(verdict.status != "skipped" for verdict in (*report.without_masks, *report.with_masks))
+        words = f"{kind:<14}{report.mechanism:<16}{report.algorithm:<10}{done:>9}"
+        red = "" if report.passed else "  RED"
+        print(f"{n:>6}{m:>4}  {words}{report.seconds:>9.1f}{_TARGET:>8.0f}{_over(report.seconds)}{red}")
+
+
+def _problem(n: int, m: int, kind: str) -> tacit.Problem:
+    rng = np.random.default_rng(3)
+    graph = nx.random_regular_graph(6, n, seed=1)
+    if kind == "quadratic":
+        A = rng.normal(size=(n, m + 2, m))
+        return tacit.Problem(graph, [tacit.Quadratic(a.T @ a, rng.normal(size=m)) for a in A])
+    A = rng.normal(size=(n, 12, m))
+    y = rng.integers(0, 2, (n, 12))
+    return tacit.Problem(graph, [tacit.Logistic(A[i], y[i], l2=0.1) for i in range(n)])
+
+
+def _over(seconds: float) -> str:
+    return "" if seconds <= _TARGET else "  over the target"

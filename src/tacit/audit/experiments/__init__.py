@@ -1,0 +1,30 @@
+"""The attacks on a mechanism's releases: made-up secrets, real masks, and what the certificate predicts.
+
+Each experiment is one attack and its verdict. All of them see releases with all effective costs published, the
+paper's worst case; predictions come from the graph and σ alone.
+"""
+
+from collections.abc import Callable
+
+from tacit.audit.experiments.finite import candidates, low_bits, seeds
+from tacit.audit.experiments.one_run import knowledge, likelihood, prior, sums
+from tacit.audit.experiments.setting import Setting, settle
+from tacit.audit.experiments.several_runs import linkability, participants, retries, reuse
+from tacit.audit.verdict import Verdict
+
+EXPERIMENTS: dict[str, Callable[[Setting], Verdict]] = {
+    "law of the masks": likelihood,
+    "component sums": sums,
+    "maximum a posteriori": prior,
+    "finite candidates": candidates,
+    "prior knowledge": knowledge,
+    "mask reuse": reuse,
+    "retries": retries,
+    "changed participants": participants,
+    "linkability": linkability,
+    "low-order bits": low_bits,
+    "seed enumeration": seeds,
+}
+"""Every attack on Gaussian masks that needs no phase 2."""
+
+__all__ = ["EXPERIMENTS", "Setting", "settle"]

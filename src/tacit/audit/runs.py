@@ -1,0 +1,201 @@
+"""Attacks on a run of the user's own problem: beliefs about its agents, and the verdict on each attack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import kstest
+
+from tacit.audit.attacks.constants import Constants
+from tacit.audit.attacks.differences import GradientDifferences
+from tacit.audit.attacks.estimate import Attack, Estimate
+from tacit.audit.attacks.first_message import FirstMessage
+from tacit.audit.attacks.labels import LabelInference
+from tacit.audit.attacks.likelihood import MaximumLikelihood, coordinate_scales
+from tacit.audit.attacks.observability import Observability
+from tacit.audit.attacks.replay_admm import ReplayADMM
+from tacit.audit.attacks.replay_dgd import ReplayDGD
+from tacit.audit.attacks.replay_extra import ReplayEXTRA
+from tacit.audit.attacks.replay_nids import ReplayNIDS
+from tacit.audit.attacks.subset_sum import SubsetSum
+from tacit.audit.attacks.tree_sums import TreeSums
+from tacit.audit.public import Public
+from tacit.audit.verdict import RISK, Verdict, judge_exact, judge_gaussian, judge_mean, skipped
+from tacit.audit.view import View
+from tacit.typing import Array
+
+ATTACKS: tuple[Attack, ...] = (
+    FirstMessage(), ReplayDGD(), ReplayEXTRA(), ReplayNIDS(), ReplayADMM(), Observability(), MaximumLikelihood(),
+    TreeSums(),
+)  # fmt: skip
+"""Attacks that end in beliefs about single agents."""
+_CLEAR = 1e-6  # a belief of this relative deviation is as good as exact
+
+
+class Truth(NamedTuple):
+    """What was true: known to the simulation alone."""
+
+    gradients: Array  # at the public point, (n, m)
+    curvatures: Array | None  # there, (n, m, m)
+    at_zero: Array  # the gradients at the origin
+    labels: list[Array] | None
+
+
+class Found(NamedTuple):
+    """One attack's beliefs, and the verdict on it."""
+
+    estimate: Estimate | None
+    verdict: Verdict
+
+
+def attack_run(
+    view: View, public: Public, truth: Truth, on_attack: Callable[[str], None] = lambda name: None
+) -> list[Found]:
+    """Run every attack on one view."""
+    found = []
+    for attack in ATTACKS:
+        on_attack(attack.name)
+        why = attack.misses(view, public)
+        if why is not None:
+            continue  # another algorithm's replay is no news
+        estimate = attack(view, public)
+        verdict = _judge(attack.name, estimate, view, public, truth)
+        found.append(Found(estimate if verdict.status != "skipped" else None, verdict))
+    found.append(Found(None, differences(view, public, truth)))
+    if public.mechanism == "affine":
+        found.append(Found(None, constants(view, public, truth)))
+    return [
+        each for each in found if each.verdict.status != "skipped" or each.verdict.attack != "gradient differences"
+    ]
+
+
+def _judge(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
+    if not len(estimate.agents):
+        return skipped(name, "nobody is in sight")
+    if public.mechanism == "basis":
+        return skipped(name, "coefficients along a basis are attacked in bulk")
+    secret = _secret(estimate, public, truth)
+    errors = estimate.values - secret
+    size = float(np.abs(truth.gradients).max(initial=1.0))
+    if public.mechanism == "none":
+        clear = estimate.deviations <= _CLEAR * size
+        says = f"{int(clear.sum())} of {len(public.honest(view.coalition))} honest agents"
+        if not clear.any():
+            return skipped(name, "the equations are too badly conditioned")
+        return judge_exact(name, errors[clear], size, promised=False, says=says)
+    if public.sigma is None:
+        return _judge_words(name, errors, estimate, public)
+    honest = public.honest(view.coalition)
+    rows = np.searchsorted(honest, estimate.agents)
+    covariance = 2.0 * public.sigma**2 * public.honest_laplacian(view.coalition)[np.ix_(rows, rows)]
+    scales = coordinate_scales(public, errors.shape[1])
+    floor = len(honest) * public.step / float(scales.min()) + 1e-9 * float(np.abs(estimate.values).max(initial=0.0))
+    return judge_gaussian(name, errors / scales, covariance, floor=floor)
+
+
+def _secret(estimate: Estimate, public: Public, truth: Truth) -> Array:
+    if estimate.values.shape[1] == public.unknowns or truth.curvatures is None:
+        return truth.gradients[estimate.agents]
+    rows, columns = np.triu_indices(public.unknowns)
+    whole = np.concatenate([truth.curvatures[:, rows, columns], truth.gradients], axis=1)
+    return np.asarray(whole[estimate.agents])
+
+
+def _judge_words(name: str, errors: Array, estimate: Estimate, public: Public) -> Verdict:
+    """Judge words modulo 2⁶⁴: uniform, but for agents whom the certificate calls exposed."""
+    exposed = estimate.deviations == 0.0
+    if exposed.any() and np.abs(errors[exposed]).max() > len(estimate.agents) * public.step:
+        return Verdict(attack=name, status="weak", says="an agent without honest neighbours was not read")
+    hidden = errors[~exposed]
+    if not hidden.size:
+        return Verdict(
+            attack=name, status="open", says=f"{int(exposed.sum())} exposed agent(s), as the certificate says"
+        )
+    share = np.mod(hidden / (public.step * 2.0**64), 1.0).ravel()
+    chance = float(kstest(share, "uniform").pvalue)
+    status = "beaten" if chance < RISK else "within"
+    says = f"words of {len(hidden)} agent(s) are {'' if status == 'within' else 'not '}uniform (p = {chance:.2g})"
+    return Verdict(attack=name, status=status, measured=chance, low=RISK, says=says)
+
+
+def differences(view: View, public: Public, truth: Truth) -> Verdict:
+    """Curvature from differences of gradients: open under affine masks, and the certificate says so."""
+    attack = GradientDifferences()
+    if attack.misses(view, public) is not None or truth.curvatures is None or public.curvatures is None:
+        return skipped(attack.name, "no gradient can be read at enough points")
+    found = attack(view, public)
+    if not len(found.agents):
+        return skipped(attack.name, "nobody's neighbours are all in sight")
+    errors = found.values - truth.curvatures[found.agents].reshape(len(found.agents), -1)
+    size = 100.0 * float(np.abs(truth.curvatures).max())
+    says = f"curvature of {len(found.agents)} agent(s), which affine masks do not cover"
+    return judge_exact(attack.name, errors, size, promised=False, says=says)
+
+
+def constants(view: View, public: Public, truth: Truth) -> Verdict:
+    """Constants of effective costs: none may be there."""
+    attack = Constants()
+    why = attack.misses(view, public)
+    if why is not None:
+        return skipped(attack.name, why)
+    found = attack(view, public)
+    if not len(found.agents):
+        return Verdict(
+            attack=attack.name, status="within", says="no effective cost carries a constant", measured=0.0
+        )
+    g, P = truth.at_zero[found.agents], np.asarray(public.curvatures)[found.agents]
+    exact = np.einsum("ij,ijk,ik->i", g, np.linalg.pinv(P, hermitian=True), g)
+    errors = found.values[:, 0] - exact
+    return judge_exact(attack.name, errors, float(np.abs(exact).max()), promised=True, says="the constants tell")
+
+
+def labels(
+    estimate: Estimate, view: View, public: Public, truth: Truth, rng: np.random.Generator
+) -> Verdict | None:
+    """Labels from believed gradients, beside the same inference from the certificate's own law."""
+    attack = LabelInference()
+    if attack.misses(public) is not None or truth.labels is None or not len(estimate.agents):
+        return None
+    right = _share_right(attack, estimate, public, truth)
+    if public.sigma is None:
+        base = np.mean([max(y.mean(), 1 - y.mean()) for y in truth.labels])
+        status = "open" if right >= 0.5 else "weak"
+        says = f"{100 * right:.0f} % of labels right; the commonest label alone is {100 * base:.0f} %"
+        return Verdict(attack=attack.name, status=status, measured=right, says=says)
+    covariance = 2.0 * public.sigma**2 * public.honest_laplacian(view.coalition)
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rows = np.searchsorted(public.honest(view.coalition), estimate.agents)
+    expected = []
+    for _ in range(40):
+        noise = (root @ rng.standard_normal((len(root), public.unknowns)))[rows]
+        ideal = Estimate(
+            agents=estimate.agents, values=truth.gradients[estimate.agents] + noise, deviations=estimate.deviations
+        )
+        expected.append(_share_right(attack, ideal, public, truth))
+    says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
+    return judge_mean(attack.name, np.array([right]), np.array(expected), says=says)
+
+
+def labels_from_sum(view: View, public: Public, truth: Truth) -> Verdict | None:
+    """Labels that the exact sum alone singles out: no mask can help, and the certificate does not say it does."""
+    attack = SubsetSum()
+    if attack.misses(view, public) is not None or truth.labels is None:
+        return None
+    guessed = attack(view, public)
+    if not guessed:
+        return Verdict(
+            attack=attack.name, status="within", says="several labellings have the same sum", measured=0.0
+        )
+    right = np.concatenate([guessed[i] == truth.labels[i] for i in guessed])
+    status = "open" if right.all() else "weak"
+    says = f"{len(right)} labels follow from the exact sum, whatever σ: there is no other world with that sum"
+    return Verdict(attack=attack.name, status=status, says=says, measured=float(right.mean()))
+
+
+def _share_right(attack: LabelInference, estimate: Estimate, public: Public, truth: Truth) -> float:
+    guessed = attack(estimate, public)
+    hits = [guessed[i] == (truth.labels or [])[i] for i in guessed]
+    return float(np.concatenate(hits).mean())

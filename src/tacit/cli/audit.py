@@ -1,0 +1,121 @@
+"""`tacit audit`: attack a problem's run with all that a coalition sees, and compare with the certificate."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+
+from tacit.audit import AuditReport, Verdict, audit
+from tacit.cli.graphs import members, refuse_to_overwrite
+from tacit.errors import FileError
+from tacit.solving import load_problem
+
+_SHOWN = 20  # agents in the table; JSON has all
+_WIDE = 160  # columns where no terminal limits them
+_STYLES = {"within": "green", "open": "yellow", "beaten": "bold red", "weak": "bold red", "skipped": "dim"}
+
+
+def audit_command(
+    problem: Annotated[Path, typer.Argument(help="A problem file; `tacit init` writes an example.")],
+    coalition: Annotated[
+        str | None, typer.Option(help="Attack with these agents: names with commas between.")
+    ] = None,
+    any_: Annotated[
+        int | None, typer.Option("--any", help="Attack with the worst coalition of so many agents.")
+    ] = None,
+    no_masks: Annotated[
+        bool, typer.Option("--no-masks", help="Attack the plain algorithm alone: what would have leaked.")
+    ] = False,
+    games: Annotated[int, typer.Option(min=2000, help="How many distinguishing games to play.")] = 20_000,
+    runtime: Annotated[str, typer.Option(help="stacked, agents or peers: where the run is recorded.")] = "stacked",
+    seed: Annotated[int | None, typer.Option(help="Make masks and made-up secrets reproducible.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as JSON.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Attack a run with everything that a coalition sees.
+
+    Records the run, attacks it with and without masks, and compares every attack with the certificate. Exit code 1
+    if a certificate is beaten, or an attack is suspiciously weak. The report shows private numbers: keep it.
+    """
+    if out is not None:
+        refuse_to_overwrite(out)
+    task = load_problem(problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report says what they say
+        with _bar(quiet=quiet or json) as on_progress:
+            report = audit(
+                task,
+                members(task.problem.network, coalition),
+                any=any_,
+                masks=not no_masks,
+                games=games,
+                runtime=runtime,
+                seed=seed,
+                on_progress=on_progress,
+            )
+    if json:
+        sys.stdout.write(report.to_json() + "\n")
+    else:
+        show(report)
+    if out is not None:
+        try:
+            out.write_text(report.to_json() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def show(report: AuditReport, console: Console | None = None) -> None:
+    """Print the headline table, and the verdicts."""
+    console = console or Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=max(console.width, _WIDE))
+    console.print(report.sentence(), markup=False, soft_wrap=not console.is_terminal)
+    headings = ["agent", "truth", "believed without masks"]
+    masked = report.mechanism != "none"
+    table = Table(*headings, *["believed with masks"] * masked, title="The gradient of every agent at the start")
+    for row in report.table()[:_SHOWN]:
+        table.add_row(*row[: 3 + masked])
+    console.print(table)
+    if len(report.rows) > _SHOWN:
+        console.print(f"… and {len(report.rows) - _SHOWN} more agents; --json lists them.")
+    _verdicts(console, "Without masks", report.without_masks)
+    if masked:
+        _verdicts(console, f"With {report.mechanism}", report.with_masks)
+    console.print(f"{report.seconds:.1f} s.", markup=False)
+
+
+def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:
+    table = Table("attack", "verdict", "measured", "predicted", "limits", "in words", title=title)
+    for verdict in verdicts:
+        numbers = ["" if number is None else f"{number:.4g}" for number in (verdict.measured, verdict.predicted)]
+        limits = "" if None in (verdict.low, verdict.high) else f"{verdict.low:.4g} … {verdict.high:.4g}"
+        table.add_row(
+            verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, limits, verdict.says
+        )
+    console.print(table)
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
+    """Yield what `audit` takes as on_progress; None where no terminal is there to see it."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=console, transient=True) as bars:
+        bar = bars.add_task("Auditing", total=1.0)
+        yield lambda share, what: bars.update(bar, completed=share, description=f"Auditing: {what}")

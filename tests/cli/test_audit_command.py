@@ -1,0 +1,96 @@
+"""`tacit audit` as users type it."""
+
+import dataclasses
+import json
+
+import networkx as nx
+import pytest
+
+import tacit
+from tacit.audit import conduct
+
+
+def test_an_audit_of_the_example_is_green(run):
+    run("init")
+    code, out, _ = run("audit", "problem.toml", "--coalition", "3", "--seed", "1", "--games", "4000")
+    assert code == 0
+    assert "Without masks, agent 3 would have read 5 of 5 other agents." in out
+    assert "no attack beats the certificate" in out
+    assert "-2, 4 exact" in out
+    assert "distinguishing game" in out
+
+
+def test_the_plain_algorithm_by_itself(run):
+    run("init")
+    code, out, _ = run("audit", "problem.toml", "--coalition", "3", "--no-masks")
+    assert code == 0
+    assert "5 of 5" in out
+    assert "believed with masks" not in out
+    assert "distinguishing game" not in out
+
+
+def test_the_worst_coalition_and_json(run, tmp_path):
+    run("init")
+    code, out, _ = run("audit", "problem.toml", "--any", "1", "--games", "4000", "--json", "--out", "audit.json")
+    assert code == 0
+    report = json.loads(out)
+    assert report["passed"] is True
+    assert len(report["coalition"]) == 1
+    assert report["game"]["bound"] <= report["game"]["mu"]
+    assert report["plots"]["roc"]["false_alarms"][0] == 0.0
+    assert json.loads((tmp_path / "audit.json").read_text())["game"] == report["game"]
+    assert {row["agent"] for row in report["rows"]} == {str(k) for k in range(6)} - set(report["coalition"])
+
+
+def test_a_red_audit_has_exit_code_1(run, monkeypatch):
+    """Half of the σ that the file promises: the gate fails."""
+    run("init")
+    honest = tacit.AffineMasks.hide
+
+    def thin(self, cost, peers, source, **more):
+        return honest(dataclasses.replace(self, sigma=self.sigma / 2), cost, peers, source, **more)
+
+    monkeypatch.setattr(tacit.AffineMasks, "hide", thin)
+    code, out, _ = run("audit", "problem.toml", "--any", "1", "--games", "4000", "--seed", "1")
+    assert code == 1
+    assert out.startswith("RED: the certificate is beaten")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "either a coalition or"),
+        (("--coalition", "3", "--any", "1"), "either a coalition or"),
+        (("--coalition", "nobody"), "no agent is called nobody"),
+        (("--coalition", "3", "--runtime", "cloud"), "no runtime is called 'cloud'"),
+    ],
+    ids=str,
+)
+def test_bad_input_has_exit_code_2(run, words, complaint):
+    run("init")
+    code, _, err = run("audit", "problem.toml", *words)
+    assert code == 2
+    assert complaint in err
+
+
+def test_every_agent_apart_is_audited_too(run):
+    run("init")
+    words = ("audit", "problem.toml", "--coalition", "3", "--runtime", "agents", "--seed", "1", "--games", "2000")
+    code, out, _ = run(*words)
+    assert code == 0
+    assert "5 of 5" in out
+
+
+def test_progress_is_told_from_start_to_end(run):
+    told = []
+    problem = tacit.Problem(nx.complete_graph(5), [tacit.Quadratic.distance([float(k)]) for k in range(5)])
+    conduct.audit(
+        problem,
+        [0],
+        privacy=tacit.AffineMasks(10.0),
+        games=2000,
+        on_progress=lambda share, what: told.append(share),
+    )
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 8
