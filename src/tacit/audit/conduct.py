@@ -56,7 +56,8 @@ def audit(
     """Attack a problem's run with all that *coalition* sees, and say whether the certificate holds.
 
     *any* takes the worst coalition of that many agents instead. *masks* = False attacks the plain algorithm alone.
-    *seed* makes masks and made-up secrets reproducible. A problem file brings its own privacy and algorithm.
+    *seed* makes masks and made-up secrets reproducible. A problem file brings its own privacy and algorithm. Terms
+    that neighbours draw from agreed keys are audited as if they were exchanged: their law is the same.
     """
     start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
     weights, tree = None, True
@@ -64,6 +65,8 @@ def audit(
         privacy, weights, tree = privacy or problem.privacy, problem.weights, problem.tree
         algorithm = problem.algorithm if algorithm == "auto" else algorithm
         problem = problem.problem
+    if privacy is not None and privacy.pairing == "seeds":  # whose terms no message shows; their law is the same
+        privacy = dataclasses.replace(privacy, pairing="both")  # type: ignore[type-var]
     if privacy is not None and seed is not None:
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import shortest_path
 from tacit.audit.view import Exchange
 from tacit.network import Network
 from tacit.runtimes import Announce, Links, Message, Stacked
-from tacit.typing import Array, Numbers
+from tacit.typing import Array, Numbers, Rows
 
 _ENOUGH = 4000  # exchanges kept: later rounds tell less than early ones
 
@@ -61,10 +61,10 @@ class Overheard(Stacked):
         self._keep("gather", x[self._senders])
         return super().gather(x)
 
-    def swap(self, r: Numbers, *, more: bool = False) -> Numbers:
+    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
         """Let rows trade places; members hear those on their links."""
         self._keep("more" if more else "swap", r[self._rows])
-        return super().swap(r, more=more)
+        return super().swap(r, more=more, only=only)
 
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum; members hear their children's partial sums, and the total from their parents."""
@@ -146,7 +146,6 @@ class _Wrapped:
     def __init__(self, agent: int, neighbours: Sequence[int], links: Links, said: list[Said]) -> None:
         self._me, self._neighbours, self._links, self._said = agent, tuple(neighbours), links, said
         self._exchange, self._kind = 0, ""
-        self.expect = links.expect
 
     def begin(self, kind: str) -> None:
         self._exchange, self._kind = self._exchange + 1, kind
@@ -159,6 +158,14 @@ class _Wrapped:
         message = self._links.receive(neighbour)
         self._keep(self._neighbours[neighbour], self._me, message)
         return message
+
+    def exchange(self, messages: list[Message]) -> list[Message]:
+        for row, message in enumerate(messages):
+            self._keep(self._me, self._neighbours[row], message)
+        came = self._links.exchange(messages)
+        for row, message in enumerate(came):
+            self._keep(self._neighbours[row], self._me, message)
+        return came
 
     def _keep(self, sender: int, receiver: int, message: Message) -> None:
         self._said.append(Said(self._exchange, self._kind, len(self._said), sender, receiver, message.copy()))
