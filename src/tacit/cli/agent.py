@@ -104,7 +104,8 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
             delta=model.delta,
         )
     )
-    found = read_cost(section, me, data, agents=len(manifest.members))
+    shares = None if model is None else model.shares
+    found = read_cost(section, me, data, agents=shares or len(manifest.members))
     if found.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
         raise InputError(

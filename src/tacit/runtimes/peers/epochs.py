@@ -57,7 +57,8 @@ class Carried(msgspec.Struct, frozen=True):
 
 def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[tuple[str, str]] = ()) -> Manifest:
     """Return the manifest of the next epoch: the same run without some members and links."""
-    gone, down = set(members), {frozenset(link) for link in links}
+    gone, links = set(members), list(links)
+    down = {frozenset(link) for link in links}
     strange = sorted(gone - set(manifest.members))
     if strange:
         raise InputError(f"{strange[0]!r} is no member; the manifest has {', '.join(manifest.members)}.")
@@ -75,8 +76,11 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     if len(stay) < 2:
         raise InputError(f"{len(stay)} member(s) would stay: there is nothing to agree on.")
     linked = [link for link in manifest.links if not gone & set(link) and frozenset(link) not in down]
+    model = manifest.model
+    if model is not None and gone:  # masks serve one cost: everybody keeps its share of the penalties
+        model = msgspec.structs.replace(model, shares=model.shares or len(manifest.members))
     after = msgspec.structs.replace(
-        manifest, members=stay, links=linked, epoch=manifest.epoch + 1, previous=manifest.session()
+        manifest, members=stay, links=linked, model=model, epoch=manifest.epoch + 1, previous=manifest.session()
     )
     after.job()  # refuses what falls apart
     return after
