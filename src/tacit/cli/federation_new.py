@@ -78,8 +78,8 @@ def new(
     dropout: Annotated[
         str,
         typer.Option(
-            help="If somebody stays away for good. wait: all wait or give up. exclude: the others may go on without "
-            "it, and that can expose it (`tacit federation without`)."
+            help="If somebody stays away for good. wait: all wait or give up. exclude: the others may go on "
+            "without it, and that can expose it (`tacit federation without`)."
         ),
     ] = "wait",
     title: Annotated[str, typer.Option(help="A name for people.")] = "a federation",
