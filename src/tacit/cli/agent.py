@@ -135,8 +135,8 @@ def statements(agent: Agent) -> list[str]:
     found = [f"{me}'s masks hide {mechanism.says(agent.cost)}."]
     if manifest.epoch:
         found.append(
-            f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left brought "
-            "in can be told by subtraction. The rest is about those who stayed."
+            f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
+            "brought in can be told by subtraction. The rest is about those who stayed."
         )
     if len(near) == 1:
         found.append(

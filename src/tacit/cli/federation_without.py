@@ -72,7 +72,7 @@ def _headline(before: Manifest, after: Manifest, members: list[str], links: list
 
 
 def _costs(manifest: Manifest, members: list[str], links: list[tuple[str, str]]) -> list[str]:
-    """Return what going on tells, a sentence or two each; it depends on what was published, which nobody records."""
+    """Return what going on tells; that depends on whether anything was published, which no manifest knows."""
     level, found = manifest.privacy.level, []
     if level == "none":
         return ["Nothing is hidden in this run, so there is nothing to lose by going on."]
@@ -85,8 +85,8 @@ def _costs(manifest: Manifest, members: list[str], links: list[tuple[str, str]])
             else f"whoever saw all effective costs before and after learns what {its} masks hid, exactly{summed}"
         )
         found.append(
-            f"What it costs {who}: nothing, if nothing was published yet, since all draw new masks then. Once anything "
-            f"was published: {told}."
+            f"What it costs {who}: nothing, if nothing was published yet, since all draw new masks then. Once "
+            f"anything was published: {told}."
         )
         found.append(
             f"What it costs those who stay: {who} count{'s' * (len(members) == 1)} as corrupted from now on. What "
@@ -95,12 +95,12 @@ def _costs(manifest: Manifest, members: list[str], links: list[tuple[str, str]])
         if manifest.model is not None and (manifest.model.l1 or manifest.model.l2):
             found.append("Everybody keeps its share of the penalties, so in total they shrink.")
     if links:
-        many = len(links) > 1
+        lost = "What the link costs" if len(links) == 1 else "What the links cost"
         found.append(
-            f"What the link{'s' * many} cost{'s' * (not many)}: masks go over fewer links now; what holds is below."
+            f"{lost}: masks go over fewer links now; what holds is below."
             if level == "sums"
-            else f"What the link{'s' * many} cost{'s' * (not many)}: nothing, once masks were exchanged; the terms stay "
-            "in the masks of both ends, and still cancel. Before that, new masks go over fewer links."
+            else f"{lost}: nothing, once anything was published; the terms stay in the masks of both ends, and still "
+            "cancel. Before that, all draw new masks over fewer links."
         )
     return found
 
@@ -115,12 +115,12 @@ def _warnings(manifest: Manifest, certificate: Certificate | None) -> list[str]:
         return []
     if certificate.is_private:
         return [
-            f"{manifest.privacy.any} members may collude, and {len(manifest.members)} would stay: of those who do not, "
-            "fewer than two are left."
+            f"{manifest.privacy.any} members may collude, and {len(manifest.members)} would stay: fewer than two of "
+            "them are honest then."
         ]
     return [
-        f"without them, some {manifest.privacy.any} of those who stay can cut the others apart, and learn more than "
-        "sums over all of them, exactly."
+        f"some {manifest.privacy.any} of those who stay can cut the others apart, and learn more than sums over all "
+        "of them, exactly."
     ]
 
 
@@ -138,10 +138,10 @@ def _say_what_is_next(file: Path, manifest: Manifest) -> None:
     for line in spelled(manifest.session()):
         typer.echo(f"  {line}")
     typer.echo(
-        f"Next: send it to {and_(list(manifest.members))}. Whoever accepts it compares the session, and starts"
+        f"Next: send it to {and_(list(manifest.members))}. Whoever accepts it compares the session, and runs"
     )
     typer.echo(f"  tacit agent {file.name} --me NAME --data FILE")
     typer.echo(
-        "with the key, the folder and the data of before (with --ledger, also --accept-exposure). Nobody can be"
+        "with the key, folder and data of before; with --ledger, --accept-exposure says that it knows. All must accept "
+        "for the run to go on, nobody can be made to, and nobody can go back."
     )
-    typer.echo("made to, all of them must, and none can go back.")
