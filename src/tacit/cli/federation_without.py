@@ -99,8 +99,8 @@ def _costs(manifest: Manifest, members: list[str], links: list[tuple[str, str]])
         found.append(
             f"{lost}: masks go over fewer links now; what holds is below."
             if level == "sums"
-            else f"{lost}: nothing, once anything was published; the terms stay in the masks of both ends, and still "
-            "cancel. Before that, all draw new masks over fewer links."
+            else f"{lost}: nothing, once anything was published; the terms stay in the masks of both ends, and "
+            "still cancel. Before that, all draw new masks over fewer links."
         )
     return found
 
@@ -115,12 +115,12 @@ def _warnings(manifest: Manifest, certificate: Certificate | None) -> list[str]:
         return []
     if certificate.is_private:
         return [
-            f"{manifest.privacy.any} members may collude, and {len(manifest.members)} would stay: fewer than two of "
-            "them are honest then."
+            f"{manifest.privacy.any} members may collude, and {len(manifest.members)} would stay: fewer than two "
+            "of them are honest then."
         ]
     return [
-        f"some {manifest.privacy.any} of those who stay can cut the others apart, and learn more than sums over all "
-        "of them, exactly."
+        f"some {manifest.privacy.any} of those who stay can cut the others apart, and learn more than sums over "
+        "all of them, exactly."
     ]
 
 
@@ -142,6 +142,6 @@ def _say_what_is_next(file: Path, manifest: Manifest) -> None:
     )
     typer.echo(f"  tacit agent {file.name} --me NAME --data FILE")
     typer.echo(
-        "with the key, folder and data of before; with --ledger, --accept-exposure says that it knows. All must accept "
-        "for the run to go on, nobody can be made to, and nobody can go back."
+        "with the key, folder and data of before; with --ledger, --accept-exposure says that it knows. All must "
+        "accept for the run to go on, nobody can be made to, and nobody can go back."
     )
