@@ -25,7 +25,8 @@ log = logging.getLogger("tacit.peers.diary")
 
 _LOOK = 0.25  # seconds between two looks at the links
 _ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
-_TURNED_AWAY = ("TLS refused", "Connection reset by peer")  # before a greeting: the certificate is not known there
+_TURNED_AWAY = ("TLS refused", "closed", "Connection reset by peer", "Broken pipe")
+"""What ends a link before a greeting, where this member's certificate is not known: a matter of milliseconds."""
 _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
 
 
