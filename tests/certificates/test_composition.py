@@ -94,3 +94,24 @@ def test_exposure_to_any_coalition_equals_trying_them_all(seed, t):
         for coalition in combinations(agents, size):
             expected |= {e.agent for e in exposures(runs, coalition=coalition)}
     assert {e.agent for e in exposures_to_any(runs, t)} == expected
+
+
+@pytest.mark.parametrize("coalition", [(), (2,), (0, 6)])
+def test_both_views_of_those_who_stay_are_the_view_of_the_graph_without_the_leaver(coalition):
+    """The joint law of all effective costs, before and after agent 4 has left, against the formula for the later ones.
+
+    c = b + D z and c' = b + D' z, with one difference z_e of variance 2σ² a link and D' without the leaver's links.
+    """
+    sigma, links, left = 10.0, list(GRAPH.edges), 4
+    stay = [a for a in GRAPH if a not in (left, *coalition)]
+    unknown = [k for k, (a, b) in enumerate(links) if a not in coalition and b not in coalition]
+    D = np.zeros((8, len(links)))
+    for k, (a, b) in enumerate(links):
+        D[a, k], D[b, k] = 1.0, -1.0
+    after = D * np.array([left not in link for link in links])
+    M = np.vstack([D[[*stay, left]], after[stay]])[:, unknown]
+    inverse = np.linalg.pinv(2.0 * sigma**2 * M @ M.T, rcond=1e-10)
+    shift = np.vstack([np.eye(len(stay)), np.zeros((1, len(stay))), np.eye(len(stay))])  # of b over those who stay
+    kept = np.eye(len(stay)) - 1.0 / len(stay)  # changes that keep the sum
+    worst = np.linalg.eigvalsh(kept @ shift.T @ inverse @ shift @ kept)[-1] / 2.0
+    assert worst == pytest.approx(tacit.certify(without(left), coalition, sigma=sigma).epsilon)

@@ -86,6 +86,65 @@ def test_one_agent_leaving_is_exposed(path):
         assert [str(e) for e in ledger.exposed()] == ["exposed: agent 4, because runs 2 and 5 differ only in it"]
 
 
+def test_going_on_without_somebody_is_one_view_and_costs_the_larger_epsilon(path):
+    """The masks stay: ε rises to that of the graph without the leavers, and not by it."""
+    with Ledger(path, owner="0", any=1) as ledger:
+        ledger.add(release("a"))
+        later = release("a").without({"4"}, run="a, epoch 1")
+        assert later.participants == tuple("0123567")
+        assert later.graph().edges == nx.relabel_nodes(without(4), str).edges
+        with pytest.raises(RefusedError, match="masks of run a would be used again"):
+            ledger.add(later)
+        review = ledger.check(later, left={"4"})
+        assert review.accepted
+        assert [e.agent for e in review.exposed] == ["4"], "accepted, and not hidden"
+        ledger.add(later, left={"4"})
+        assert ledger.spent("1") == pytest.approx(tacit.certify(without(4), any=1, sigma=10.0).epsilon)
+        assert ledger.spent("1") > tacit.certify(GRAPH, any=1, sigma=10.0).epsilon
+        assert [e.agent for e in ledger.exposed()] == ["4"]
+        ledger.add(release("a").without({"4", "6"}, run="a, epoch 2"), left={"4", "6"})
+        assert ledger.spent("1") == pytest.approx(tacit.certify(without(4, 6), any=1, sigma=10.0).epsilon)
+        with pytest.raises(RefusedError, match="masks of run a would be used again"):
+            ledger.add(release("b", without(7), masks="a"), left={"4", "6", "7"})
+
+
+def test_a_leaver_whose_absence_connects_the_others_better_never_lowers_what_is_spent(path):
+    pendant = nx.circulant_graph(6, [1, 2])
+    pendant.add_edges_from([(6, 0), (6, 3)])
+    with Ledger(path, any=1) as ledger:
+        ledger.add(release("a", pendant))
+        spent = ledger.spent("1")
+        entry = ledger.add(release("a", pendant).without({"6"}, run="b"), left={"6"})
+        assert tacit.certify(nx.circulant_graph(6, [1, 2]), any=1, sigma=10.0).epsilon < spent
+        assert entry.epsilon == 0.0
+        assert ledger.spent("1") == spent
+
+
+def test_going_on_beyond_the_budget_or_with_a_cut_is_refused(path, tmp_path):
+    one, other = (tacit.certify(graph, any=1, sigma=10.0).epsilon for graph in (GRAPH, without(4)))
+    with Ledger(path, any=1, budget=(one + other) / 2) as ledger:
+        ledger.add(release("a"))
+        with pytest.raises(RefusedError, match="above the budget"):
+            ledger.add(release("a").without({"4"}, run="b"), left={"4"})
+    wheel = nx.wheel_graph(6)
+    with Ledger(tmp_path / "wheel", any=1) as ledger:
+        ledger.add(release("a", wheel))
+        later = release("a", wheel).without({"1"}, run="b")
+        assert ledger.check(later, left={"1"}).accepted
+        later = release("a", wheel).without({"0"}, run="b")
+        assert ledger.check(later, left={"0"}).accepted, "a ring, which no single agent cuts"
+        later = release("a", wheel).without({"0", "1"}, run="b")
+        assert "cuts its honest agents apart" in ledger.check(later, left={"0", "1"}).reasons[0]
+
+
+def test_only_the_leavers_exposure_is_accepted(path):
+    with Ledger(path, any=1) as ledger:
+        ledger.add(release("a", sigma=math.inf, basis="sums"))
+        ledger.add(release("b", without(4), sigma=math.inf, basis="sums"), left={"4"})
+        with pytest.raises(RefusedError, match="exposed: agent 5"):
+            ledger.add(release("c", without(4, 5), sigma=math.inf, basis="sums"), left={"4"})
+
+
 def test_the_budget_refuses_before_the_run(path):
     epsilon = tacit.certify(GRAPH, any=2, sigma=10.0).epsilon
     with Ledger(path, budget=2.5 * epsilon, any=2, owner="3") as ledger:

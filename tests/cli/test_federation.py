@@ -1,5 +1,6 @@
 """Keys, cards and manifests, as a coordinator for a minute makes them."""
 
+import io
 import json
 import math
 import socket
@@ -196,3 +197,144 @@ def test_files_and_names_that_will_not_do(run, cards):
         assert err.count("\n") == 1
     Path("north.crt").write_bytes(Path("south.crt").read_bytes())
     assert "is not the certificate of north.key" in run("fingerprint", "north.key")[2]
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided", "seeds"])
+@pytest.mark.parametrize("dropout", ["wait", "exclude"])
+def test_dropout_and_pairing_are_agreed_on_and_shown(run, cards, pairing, dropout):
+    words = ("--unknowns", "2", "--pairing", pairing, "--dropout", dropout)
+    assert run("federation", "new", "f.toml", *words)[0] == 0
+    manifest = tacit.peers.Manifest.read("f.toml")
+    assert (manifest.privacy.pairing, manifest.dropout) == (pairing, dropout)
+    code, out, _ = run("federation", "check", "f.toml")
+    assert code == 0
+    assert f"Pairing {pairing}: " in out
+    assert f"Dropout {dropout}: " in out
+    assert ("computational" in out) == (pairing == "seeds")
+    found = json.loads(run("federation", "check", "f.toml", "--json")[1])
+    assert (found["pairing"], found["dropout"], found["epoch"]) == (pairing, dropout, 0)
+    assert found["certificate"]["computational"] == (pairing == "seeds")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--pairing", "none"), "--pairing none is none of both, one-sided and seeds"),
+        (("--dropout", "never"), "--dropout never is none of wait and exclude"),
+        (("--level", "none", "--pairing", "seeds"), "--pairing means nothing to --level none"),
+    ],
+)
+def test_unknown_ways_are_refused(run, cards, words, message):
+    code, _, err = run("federation", "new", "f.toml", "--unknowns", "2", *words)
+    assert code == 2
+    assert message in err
+
+
+AFFINE = ("--level", "affine", "--sigma", "10", "--algorithm", "nids", "--setting", "step_size=0.1")
+
+
+@pytest.fixture
+def six(run, cards):
+    """Write the manifest of six members, each with four neighbours, who may go on without each other."""
+    for k, name in enumerate(("coast", "hill")):
+        assert run("keygen", "--name", name, "--address", f"127.0.0.1:{7611 + k}")[0] == 0
+
+    def make(*words, dropout="exclude"):
+        new = ("federation", "new", "f.toml", "--unknowns", "2", "--dropout", dropout, *words)
+        assert run(*new)[0] == 0
+        return tacit.peers.Manifest.read("f.toml")
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "the sums at the points visited so far, with and without south, tell its contribution there"),
+        (AFFINE, "whoever saw all effective costs before and after learns what its masks hid, exactly"),
+    ],
+    ids=["sums", "affine"],
+)
+def test_the_next_epoch_is_written_after_saying_what_it_costs(run, six, words, told):
+    before = six(*words, "--cost", "ridge", "--l2", "3")
+    code, out, err = run("federation", "without", "f.toml", "second.toml", "--member", "south", "--yes")
+    assert (code, err) == (0, "")
+    assert "Without south: 5 of 6 members stay, and 8 of 12 links." in out
+    assert "nothing, if nothing was published yet" in out
+    assert told in out
+    assert "any one agent" in out, "the certificate of those who stay"
+    assert "tacit agent second.toml --me NAME --data FILE" in out
+    after = tacit.peers.Manifest.read("second.toml")
+    assert (after.epoch, after.previous) == (1, before.session())
+    assert list(after.members) == [name for name in before.members if name != "south"]
+    assert after.model.shares == 6, "everybody keeps its share of the penalty"
+    assert after.session() in out.replace("\n  ", "").replace("-", "")
+    assert ", run 1, epoch 1, session" in run("federation", "check", "second.toml")[1]
+
+
+def test_a_link_left_out_costs_nothing_under_gaussian_masks_and_thins_the_graph_of_sums(run, six):
+    a, b = six(*AFFINE).links[0]
+    out = run("federation", "without", "f.toml", "second.toml", "--link", f"{a},{b}", "--yes")[1]
+    assert f"Without the link of {a} and {b}: 6 of 6 members stay, and 11 of 12 links." in out
+    assert "What the link costs: nothing, once anything was published" in out
+    Path("f.toml").unlink()
+    a, b = six().links[0]
+    code, out, _ = run("federation", "without", "f.toml", "third.toml", "--link", f"{a}, {b}", "--yes", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["costs"] == ["What the link costs: masks go over fewer links now; what holds is below."]
+    assert len(found["links"]) == 11
+    assert found["certificate"]["private"]
+    assert found["session"] == tacit.peers.Manifest.read("third.toml").session()
+
+
+def test_it_is_asked_for_and_no_is_the_default(run, six, monkeypatch):
+    six()
+    words = ("federation", "without", "f.toml", "second.toml", "--member", "south")
+    for answer, code in (("", 1), ("n\n", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        assert run(*words)[0] == code
+        assert Path("second.toml").exists() == (code == 0)
+
+
+def test_those_who_stay_are_not_exposed_by_a_plain_yes(run, cards, monkeypatch):
+    """Four members who guard against two: without one, any two learn the third's part."""
+    assert run("federation", "new", "f.toml", "--unknowns", "2", "--dropout", "exclude", "--any", "2")[0] == 0
+    words = ("federation", "without", "f.toml", "second.toml", "--member", "south")
+    code, _, err = run(*words, "--yes")
+    assert code == 1
+    assert "NOT PRIVATE: 2 members may collude, and 3 would stay" in err
+    assert "--yes does not cover that" in err
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\nn\n"))
+    code, _, err = run(*words)
+    assert code == 1
+    assert "THOSE WHO STAY WILL NOT BE PRIVATE" in err
+    assert not Path("second.toml").exists()
+    assert run(*words, "--yes", "--not-private")[0] == 0
+    assert run("federation", "without", "second.toml", "third.toml", "--member", "west", "--yes")[0] == 1
+
+
+def test_what_cannot_be_gone_on_with_is_refused(run, six):
+    before = six()
+    for words, message in (
+        (("--member", "moon"), "'moon' is no member"),
+        (("--link", "north"), "--link north: must be two members with a comma"),
+        (("--link", "north,moon"), "north and moon are not linked"),
+        ((), "say which member has left, or which link is down"),
+        (tuple(word for name in list(before.members)[1:] for word in ("--member", name)), "1 member(s) would stay"),
+        (
+            tuple(word for a, b in before.links if "north" in (a, b) for word in ("--link", f"{a},{b}")),
+            "falls into 2 pieces",
+        ),
+    ):
+        code, _, err = run("federation", "without", "f.toml", "second.toml", *words, "--yes")
+        assert code == 2, err
+        assert message in err
+        assert err.count("\n") == 1
+    assert not Path("second.toml").exists()
+    code, _, err = run("federation", "without", "f.toml", "f.toml", "--member", "south", "--yes")
+    assert (code, "f.toml: is already there" in err) == (2, True)
+    Path("f.toml").unlink()
+    six(dropout="wait")
+    code, _, err = run("federation", "without", "f.toml", "second.toml", "--member", "south", "--yes")
+    assert (code, "agreed to wait" in err) == (2, True)

@@ -218,11 +218,11 @@ class Members:
     def state(self, name):
         return self.path(name, f"{name}-{self.manifest.session()[:12]}.state")
 
-    def start(self, name, *options, records="records"):
+    def start(self, name, *options, records="records", federation="federation.toml"):
         """Start a member's agent, for the first time or again."""
         model = [] if self.manifest.model is not None else ["--cost", self.family]
         command = [
-            *self.wrap(name), *TACIT, "agent", "federation.toml", "--me", name,
+            *self.wrap(name), *TACIT, "agent", federation, "--me", name,
             "--data", self.data(name, records).name, *model, *options,
         ]  # fmt: skip
         turn = len(list(self.said.iterdir()))

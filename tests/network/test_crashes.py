@@ -56,6 +56,33 @@ def test_members_killed_at_random_moments_change_nothing(federation, trial, name
     assert {outcome.rounds for outcome, _ in outcomes} == {expected.rounds}
 
 
+PAIRED = [
+    ("gradient-tracking", tacit.AffineMasks(10.0, pairing="one-sided")),
+    ("gradient-tracking", tacit.AffineMasks(10.0, pairing="seeds")),
+    ("fista", tacit.SumMasks(pairing="one-sided")),
+    ("fista", tacit.SumMasks(pairing="seeds")),
+]
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["undisturbed", "killed"])
+@pytest.mark.parametrize(("name", "privacy"), PAIRED, ids=[f"{type(p).__name__}, {p.pairing}" for _, p in PAIRED])
+def test_every_pairing_computes_the_bits_of_the_in_memory_agents(federation, until, name, privacy, killed):
+    """Also if a member is killed in mid-run: masks from seeds go on where they were, and none is drawn twice."""
+    peers = federation(algorithm=name, privacy=privacy, tolerance=1e-12)
+    expected = peers.expected()
+    members = peers.start()
+    if killed:
+        log = peers.state("member-2").with_name(peers.state("member-2").name + "-wal")
+        assert until(lambda: log.exists() and log.stat().st_size > 200_000)
+        assert members[2].process.is_alive()
+        members[2].kill()
+        assert peers.state("member-2").exists(), "the run was over"
+        members[2].start()
+    outcomes = collect(members)
+    assert np.array_equal(np.stack([outcome.x for outcome, _ in outcomes]), expected.x)
+    assert {outcome.rounds for outcome, _ in outcomes} == {expected.rounds}
+
+
 def test_a_member_that_is_stopped_for_a_while_only_delays(federation):
     """SIGSTOP, as a laptop that sleeps: everybody waits, and the run goes on."""
     peers = federation(privacy=MASKS["affine"])

@@ -4,6 +4,11 @@ Fresh masks for the same costs are independent views, so divergences add: ε = �
 masks of σ/√T. The same masks for the same costs are the same view, and cost nothing. The same masks for
 changed costs, agents or links are subtracted, and the difference is exact.
 
+Agents who leave a run take their masks along: the others cancel the terms r_dj that they shared with a leaver d,
+and publish again. Both views together tell those terms and the leaver's coefficient, exactly. Given them, the first
+view is a function of the second: what is told of those who stay is one view, that of the graph without the leavers.
+So the two cost max(ε, ε'), with ε' of that graph, and not ε + ε'.
+
 Every run also tells the sum of the coefficients over each component S of its honest graph, exactly. An agent is
 exposed if and only if its indicator lies in the span of those 1_S: a rank test. Two runs that differ in one agent
 are the plainest case.
@@ -13,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -81,6 +86,18 @@ class Release:
         graph.add_edges_from(self.links)
         return graph
 
+    def without(self, left: Iterable[str], *, run: str) -> Release:
+        """Return how the run goes on, with the masks that it has, when these agents have *left*."""
+        gone = set(left)
+        return replace(
+            self,
+            run=run,
+            masks=self.draw,
+            participants=tuple(a for a in self.participants if a not in gone),
+            links=tuple(link for link in self.links if not gone & set(link)),
+            link_scales=tuple(scale for scale in self.link_scales if not gone & set(scale[:2])),
+        )
+
     def same_view(self, other: Release) -> bool:
         """Whether both runs, with the same masks, show the same numbers."""
         return all(getattr(self, name) == getattr(other, name) for name in _SHOWN)
@@ -103,9 +120,20 @@ class Exposure:
         return f"exposed: agent {self.agent}{to}, by adding and subtracting runs {', '.join(self.runs)}"
 
 
-def reused_masks(releases: Iterable[Release], new: Release) -> Release | None:
-    """Return an earlier release whose masks *new* would use again for something else."""
-    return next((old for old in releases if old.draw == new.draw and not old.same_view(new)), None)
+def reused_masks(releases: Iterable[Release], new: Release, *, left: Iterable[str] = ()) -> Release | None:
+    """Return an earlier release whose masks *new* would use again for something else.
+
+    To go on without those who have *left*, with their terms cancelled, is nothing else.
+    """
+    gone = tuple(left)
+    return next(
+        (
+            old
+            for old in releases
+            if old.draw == new.draw and not old.same_view(new) and not old.without(gone, run="").same_view(new)
+        ),
+        None,
+    )
 
 
 def is_repeated(releases: Iterable[Release], new: Release) -> bool:

@@ -13,7 +13,7 @@ import hashlib
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,8 @@ class Entry:
     recorded: float
     release: Release
     epsilon: float
-    """ε of this run alone against every coalition of the ledger's size; 0 for a repeated view."""
+    """ε of this run alone against every coalition of the ledger's size; 0 for a repeated view, and what it rises by
+    where a run went on without somebody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,15 +162,22 @@ class Ledger:
         """Return who is exposed by everything recorded together."""
         return exposures([e.release for e in self.entries()], coalition=coalition, owner=self.owner)
 
-    def check(self, release: Release) -> Review:
-        """Judge a run before it happens. Nothing is recorded."""
-        return self._review(self.entries(), release)
+    def check(self, release: Release, *, left: Iterable[str] = ()) -> Review:
+        """Judge a run before it happens. Nothing is recorded.
 
-    def add(self, release: Release, *, anyway: bool = False) -> Entry:
-        """Record a run; refuse one that `check` refuses, unless it has happened *anyway* and must be counted."""
+        Where agents have *left* in the middle of a run, and the others go on, its masks stay and those agents'
+        exposure is accepted: it is in the review, and is no reason to refuse.
+        """
+        return self._review(self.entries(), release, tuple(left))
+
+    def add(self, release: Release, *, left: Iterable[str] = (), anyway: bool = False) -> Entry:
+        """Record a run; refuse one that `check` refuses, unless it has happened *anyway* and must be counted.
+
+        A run that goes on without those who have *left* is entered with what ε rises by: ε' − ε, or 0.
+        """
         with self._exclusively():
             entries = self.entries()
-            review = self._review(entries, release)
+            review = self._review(entries, release, tuple(left))
             if not review.accepted and not anyway:
                 raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
             number, now = len(entries) + 1, self._clock()
@@ -180,7 +188,7 @@ class Ledger:
             self._database.execute("UPDATE head SET number = ?, chain = ?", (number, chain))
         return Entry(number, now, release, review.epsilon)
 
-    def _review(self, entries: tuple[Entry, ...], new: Release) -> Review:
+    def _review(self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...] = ()) -> Review:
         if self.owner is not None and self.owner not in new.participants:
             raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
         past = [entry.release for entry in entries]
@@ -189,13 +197,15 @@ class Ledger:
             reasons.append(f"another run is recorded as {new.run}; a retry is a run of its own")
         if new.masks and not any(old.draw == new.masks for old in past):
             reasons.append(f"no run {new.masks} is recorded whose masks could be used again")
-        reused = reused_masks(past, new)
+        reused = reused_masks(past, new, left=left)
         if reused is not None:
             reasons.append(
                 f"the masks of run {reused.run} would be used again with other costs, agents or links, and the "
                 "difference of the two would be exact"
             )
         epsilon = 0.0 if is_repeated(past, new) else _epsilon(new, self.guards)
+        if left and new.masks and math.isfinite(epsilon):  # one view of those who stay: the larger ε counts
+            epsilon = max(epsilon - sum(e.epsilon for e in entries if e.release.draw == new.draw), 0.0)
         if math.isinf(epsilon):
             reasons.append(
                 f"a coalition of {self.guards} cuts its honest agents apart, so nothing bounds what it learns"
@@ -208,7 +218,7 @@ class Ledger:
             )
         before = exposures_to_any(past, self.guards, owner=self.owner)
         exposed = newly_exposed(before, exposures_to_any([*past, new], self.guards, owner=self.owner))
-        reasons += [str(e) for e in exposed]
+        reasons += [str(e) for e in exposed if e.agent not in left]
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons))
 
     def _opened(self, given: dict[str, object]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from tacit.costs import Family
 from tacit.errors import InputError, TacitError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
+from tacit.runtimes.peers.epochs import brought
 from tacit.runtimes.peers.manifest import address_of
 from tacit.solving import CostsSection, read_cost
 
@@ -40,6 +41,13 @@ def agent_command(
         Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
     ] = None,
     cost_version: Annotated[str, typer.Option(help="With --ledger: changes whenever your records change.")] = "1",
+    accept_exposure: Annotated[
+        bool,
+        typer.Option(
+            "--accept-exposure",
+            help="With --ledger, in a later epoch: go on although that tells what those who have left brought in.",
+        ),
+    ] = False,
     metrics: Annotated[
         int | None, typer.Option(help="Serve Prometheus metrics on this port of the loopback.")
     ] = None,
@@ -65,7 +73,10 @@ def agent_command(
         listen=None if listen is None else address_of(Member(listen, "")),
     )
     over = agent.result.exists()
-    enter = None if ledger is None or over else account.opened(manifest, me, ledger, cost_version)
+    enter = None
+    if ledger is not None and not over:
+        before = brought(agent.file, manifest, me=me) if manifest.epoch else None
+        enter = account.opened(manifest, me, ledger, cost_version, before=before, accepted=accept_exposure)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
             outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
@@ -104,7 +115,8 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
             delta=model.delta,
         )
     )
-    found = read_cost(section, me, data, agents=len(manifest.members))
+    shares = None if model is None else model.shares
+    found = read_cost(section, me, data, agents=shares or len(manifest.members))
     if found.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
         raise InputError(
@@ -121,6 +133,11 @@ def statements(agent: Agent) -> list[str]:
     if mechanism is None:
         return [f"none: nothing of {me} was hidden, and {listed(near)} can read its cost from what they receive."]
     found = [f"{me}'s masks hide {mechanism.says(agent.cost)}."]
+    if manifest.epoch:
+        found.append(
+            f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
+            "brought in can be told by subtraction. The rest is about those who stayed."
+        )
     if len(near) == 1:
         found.append(
             f"NOT PRIVATE: {me} has one neighbour, {near[0]}, who knows all its masks; ask for more links."

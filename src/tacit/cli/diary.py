@@ -25,6 +25,8 @@ log = logging.getLogger("tacit.peers.diary")
 
 _LOOK = 0.25  # seconds between two looks at the links
 _ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
+_TURNED_AWAY = ("TLS refused", "closed", "Connection reset by peer", "Broken pipe")
+"""What ends a link before a greeting, where this member's certificate is not known: a matter of milliseconds."""
 _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
 
 
@@ -65,6 +67,13 @@ class Diary:
             if self._up.get(n.name) and not (n.open or n.channel.finished or over):
                 self._up[n.name] = False
                 log.info("no link to %s: %s", n.name, n.trouble or "closed")
+            if n.trouble in _TURNED_AWAY and not (n.connected or n.open or over):
+                log.warning(
+                    "%s is there and takes no link from this member (%s): its manifest may be a later one, in "
+                    "which this member or this link is left out. Ask for it.",
+                    n.name,
+                    n.trouble,
+                )
 
     def table(self) -> Table:
         """Return the neighbours as a table."""
@@ -90,8 +99,7 @@ def diary(agent: Agent, *, quiet: bool, json_lines: bool) -> Iterator[Diary]:
             live = Live(console=console, get_renderable=kept.table, refresh_per_second=4, transient=True)
             stack.enter_context(live)  # first: lines are then printed above the table
         stack.enter_context(_logged(logging.WARNING if quiet or looked_at else logging.INFO, json_lines=json_lines))
-        if not quiet and not looked_at:
-            stack.enter_context(_looking(kept))
+        stack.enter_context(_looking(kept))
         yield kept
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,15 @@ from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
 
 _REACHABLE = 3.0  # seconds
+_PAIRING = {
+    "both": "each end of a link draws half of its masks and sends it to the other",
+    "one-sided": "one end of every link draws its masks and sends them to the other",
+    "seeds": "the ends of a link draw its masks from keys that they agree on, so all guarantees are computational",
+}
+_DROPOUT = {
+    "wait": "if somebody stays away, all others wait for it or give up",
+    "exclude": "if somebody stays away for good, the others may go on without it, and that can expose it",
+}
 
 
 def check(
@@ -67,7 +77,9 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     if masks.level == "none" or len(network) < 3:
         return None
     sigma = math.inf if masks.sigma is None else masks.sigma
-    return certify(network, any=min(masks.any if any_ is None else any_, len(network) - 2), sigma=sigma)
+    found = certify(network, any=min(masks.any if any_ is None else any_, len(network) - 2), sigma=sigma)
+    secret = "quadratic cost" if masks.level == "quadratic" else found.secret
+    return replace(found, secret=secret, computational=masks.pairing == "seeds")
 
 
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
@@ -101,7 +113,8 @@ def _show(
     def say(text: str) -> None:
         console.print(text, markup=False)
 
-    say(f"{manifest.title}, run {manifest.run}, session")
+    epoch = f", epoch {manifest.epoch}" if manifest.epoch else ""
+    say(f"{manifest.title}, run {manifest.run}{epoch}, session")
     for line in spelled(manifest.session()):
         say(f"  {line}")
     say("")
@@ -115,6 +128,9 @@ def _show(
     width = "" if masks.sigma is None else f", σ = {masks.sigma:g}"
     say("")
     say(f"{manifest.unknowns} unknown(s), {manifest.algorithm['name']}, level {masks.level}{width}.")
+    if masks.level != "none":
+        say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
+    say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
     if certificate is not None:
         say(certificate.statement())
     for problem in problems:
@@ -142,6 +158,9 @@ def _told(
         "unknowns": manifest.unknowns,
         "algorithm": manifest.algorithm["name"],
         "level": manifest.privacy.level,
+        "pairing": manifest.privacy.pairing,
+        "dropout": manifest.dropout,
+        "epoch": manifest.epoch,
         "members": members,
         "private": certificate is not None and certificate.is_private,
         "certificate": None if certificate is None else certificate.to_dict(),

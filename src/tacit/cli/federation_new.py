@@ -14,6 +14,7 @@ from tacit.certificates import calibrate
 from tacit.cli.cards import read_card, spelled
 from tacit.cli.graphs import and_, refuse_to_overwrite
 from tacit.errors import FileError, InputError
+from tacit.masks.pairing import WAYS
 from tacit.network import Network, small_vertex_cut
 from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
@@ -47,6 +48,13 @@ def new(
         float | None, typer.Option(help="Public limit on every number that is masked; chosen unless given.")
     ] = None,
     words: Annotated[int, typer.Option(help="Of secret sums: 64-bit words a number, 1 or 2.")] = 1,
+    pairing: Annotated[
+        str,
+        typer.Option(
+            help="How the ends of a link come to share its masks. both: each draws and sends half. one-sided: one "
+            "draws and sends all. seeds: they agree on keys and send none; all guarantees are then computational."
+        ),
+    ] = "both",
     cost: Annotated[str | None, typer.Option(help="What is fitted: ridge, logistic, poisson, lasso, …")] = None,
     target: Annotated[str | None, typer.Option(help="The label's column in the members' files.")] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Fit an intercept, the last unknown.")] = False,
@@ -67,6 +75,13 @@ def new(
     idle: Annotated[
         float, typer.Option(help="Seconds of silence after which a link is dialled again.")
     ] = Stop().idle,
+    dropout: Annotated[
+        str,
+        typer.Option(
+            help="If somebody stays away for good. wait: all wait or give up. exclude: the others may go on "
+            "without it, and that can expose it (`tacit federation without`)."
+        ),
+    ] = "wait",
     title: Annotated[str, typer.Option(help="A name for people.")] = "a federation",
     run: Annotated[int, typer.Option(help="The number of this run with these members.")] = 1,
 ) -> None:
@@ -77,7 +92,11 @@ def new(
     members = _members(cards or sorted(Path().glob("*.card")))
     graph = _linked(list(members), links)
     model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
-    masks = _masks(graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words)
+    if dropout not in ("wait", "exclude"):
+        raise InputError(f"--dropout {dropout} is none of wait and exclude.")
+    masks = _masks(
+        graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words, pairing=pairing
+    )
     stop = Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=idle)
     manifest = Manifest(
         title=title,
@@ -89,12 +108,13 @@ def new(
         algorithm=_chosen(algorithm, level, unknowns, setting or [], rough=l1 > 0),
         model=model,
         stop=stop,
+        dropout=dropout,  # type: ignore[arg-type]
     )
     wrong = manifest.problems()  # refused before anybody has it
     if wrong:
         raise InputError(" ".join(wrong))
     manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(stop, floor=rounding_floor(manifest)))
-    file.write_bytes(msgspec.toml.encode(_plain(manifest)))
+    file.write_bytes(manifest.to_toml())
     typer.echo(f"Wrote {file}: {len(members)} members, {graph.number_of_edges()} links. Send it to all of them.")
     typer.echo("Session:")
     for line in spelled(manifest.session()):
@@ -148,13 +168,17 @@ def _masks(
     hide: float | None,
     bound: float | None,
     words: int,
+    pairing: str,
 ) -> Masks:
     if level not in ("none", "affine", "quadratic", "sums"):
         raise InputError(f"--level {level} is none of sums, affine, quadratic and none.")
+    if pairing not in WAYS:
+        raise InputError(f"--pairing {pairing} is none of {and_(list(WAYS))}.")
     gaussian = level in ("affine", "quadratic")
     given = {"--sigma": sigma, "--guess": guess, "--hide": hide}
     idle = [option for option, value in given.items() if value is not None and not gaussian]
     idle += ["--words"] * (words != 1 and level != "sums") + ["--bound"] * (bound is not None and level == "none")
+    idle += ["--pairing"] * (pairing != "both" and level == "none")
     if idle:
         raise InputError(f"{and_(idle)} mean{'s' * (len(idle) == 1)} nothing to --level {level}; leave it out.")
     if level != "none":
@@ -163,7 +187,7 @@ def _masks(
         if guess is None or hide is None:
             raise InputError(f"{level} masks need --sigma, or --guess and --hide to choose it by.")
         sigma = calibrate(graph, any=any_, guess=guess, hide=hide, bound=bound)
-    return Masks(level, sigma=sigma, bound=bound, words=words, any=any_)  # type: ignore[arg-type]
+    return Masks(level, sigma=sigma, bound=bound, words=words, pairing=pairing, any=any_)  # type: ignore[arg-type]
 
 
 def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:
@@ -220,14 +244,3 @@ def _chosen(name: str, level: str, unknowns: int, settings: list[str], *, rough:
         except ValueError as error:
             raise InputError(f"--setting {text}: must be a name and a number, such as step_size=0.01.") from error
     return chosen
-
-
-def _plain(manifest: Manifest) -> Any:
-    """Return the manifest for TOML, which has no null."""
-
-    def without_none(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: without_none(entry) for key, entry in value.items() if entry is not None}
-        return [without_none(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-    return without_none(msgspec.to_builtins(manifest))

@@ -67,19 +67,7 @@ FAMILIES = tuple(_FAMILIES)
 
 def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> dict[Any, Family]:
     """Return every agent's cost."""
-    if section.family not in _FAMILIES:
-        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
-    for name in ("l1", "l2"):
-        if not getattr(section, name) >= 0:
-            raise CostError(f"[costs] {name} = {getattr(section, name)} must be zero or positive.")
-    maker = _FAMILIES[section.family]
-    if section.family in ("lasso", "elastic-net") and not section.l1:
-        raise CostError(f"[costs] {section.family} needs l1, the weight of its penalty.")
-    unused = [
-        name for name in ("l2", "intercept", "target") if getattr(section, name) and maker.needs != ("A", "y")
-    ]
-    if unused:
-        raise CostError(f"[costs] {unused[0]} means nothing to a {section.family} cost; remove it.")
+    maker = _maker(section, "[costs] ")
     data = _inline(section, agents) if section.files is None else _from_files(section, maker, agents, folder)
     return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 
@@ -87,11 +75,27 @@ def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> di
 def read_cost(section: CostsSection, agent: str, file: Path, *, agents: int) -> Family:
     """Return one agent's cost from its own file; penalties are shared among so many *agents*."""
     alone = msgspec.structs.replace(section, files=[file.name], agents=None)
-    if section.family not in _FAMILIES:
-        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
-    maker = _FAMILIES[section.family]
+    maker = _maker(section)
     data = _from_files(alone, maker, [agent], file.parent)
     return _cost(section, maker, agent, data[agent], agents)
+
+
+def _maker(section: CostsSection, where: str = "") -> _Maker:
+    """Return how the costs are made; refuse settings that cannot be, or mean nothing to the family."""
+    if section.family not in _FAMILIES:
+        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
+    for name in ("l1", "l2"):
+        if not getattr(section, name) >= 0:
+            raise CostError(f"{where}{name} = {getattr(section, name)} must be zero or positive.")
+    maker = _FAMILIES[section.family]
+    if section.family in ("lasso", "elastic-net") and not section.l1:
+        raise CostError(f"{where}{section.family} needs l1, the weight of its penalty.")
+    unused = [
+        name for name in ("l2", "intercept", "target") if getattr(section, name) and maker.needs != ("A", "y")
+    ]
+    if unused:
+        raise CostError(f"{where}{unused[0]} means nothing to a {section.family} cost; remove it.")
+    return maker
 
 
 def _cost(section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: int) -> Family:
@@ -169,11 +173,31 @@ def _same_columns(paths: list[Path]) -> None:
 def _header(path: Path) -> list[str]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            return [name.strip() for name in next(csv.reader(file), [])]
+            return _columns(path, next((line for line in csv.reader(file) if line), []))
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"{path}: is not a readable .csv file.") from error
+
+
+def _columns(path: Path, line: list[str]) -> list[str]:
+    """Return the names of the columns; refuse a line that looks like a record, and show nothing of it.
+
+    Whole numbers, such as years, may stand among names; numbers alone, and fractions, are somebody's data.
+    """
+    names = [name.strip() for name in line]
+    numbers = [name for name in names if _is_number(name)]
+    if numbers and (len(numbers) + names.count("") == len(names) or not all(map(str.isdigit, numbers))):
+        raise FileError(f"{path}: the first line must name the columns; it holds numbers.")
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _in_natural_order(path: Path) -> list[Any]:
@@ -209,7 +233,7 @@ def _read_csv(path: Path) -> tuple[list[str], Array]:
         lines = [line for line in csv.reader(file) if line]
     if len(lines) < 2:
         raise FileError(f"{path}: needs a line of column names and at least one record.")
-    columns = [name.strip() for name in lines[0]]
+    columns = _columns(path, lines[0])
     table = np.empty((len(lines) - 1, len(columns)))
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(columns):

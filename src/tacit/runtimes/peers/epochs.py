@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -57,7 +57,8 @@ class Carried(msgspec.Struct, frozen=True):
 
 def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[tuple[str, str]] = ()) -> Manifest:
     """Return the manifest of the next epoch: the same run without some members and links."""
-    gone, down = set(members), {frozenset(link) for link in links}
+    gone, links = set(members), list(links)
+    down = {frozenset(link) for link in links}
     strange = sorted(gone - set(manifest.members))
     if strange:
         raise InputError(f"{strange[0]!r} is no member; the manifest has {', '.join(manifest.members)}.")
@@ -75,11 +76,42 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     if len(stay) < 2:
         raise InputError(f"{len(stay)} member(s) would stay: there is nothing to agree on.")
     linked = [link for link in manifest.links if not gone & set(link) and frozenset(link) not in down]
+    model = manifest.model
+    if model is not None and gone:  # masks serve one cost: everybody keeps its share of the penalties
+        model = msgspec.structs.replace(model, shares=model.shares or len(manifest.members))
     after = msgspec.structs.replace(
-        manifest, members=stay, links=linked, epoch=manifest.epoch + 1, previous=manifest.session()
+        manifest, members=stay, links=linked, model=model, epoch=manifest.epoch + 1, previous=manifest.session()
     )
     after.job()  # refuses what falls apart
     return after
+
+
+class Brought(NamedTuple):
+    """Where a member's masks come from, as far as it can tell before it goes on."""
+
+    origin: Manifest
+    """Of the epoch in which they were exchanged."""
+    committed: bool
+    """Whether this member may have published something under them: then it goes on with them, if Gaussian."""
+
+
+def brought(file: Path, manifest: Manifest, *, me: str) -> Brought | None:
+    """Return what the member with this state *file* brings into a later epoch; None if there is nothing to read."""
+    former = former_file(file, manifest, me)
+    known = None
+    if file.exists():
+        store = Store(file)
+        known = store.get("carried")
+        store.close()
+    if known is None and not former.exists():
+        return None
+    carried = _read(former, manifest, me) if known is None else msgspec.msgpack.decode(known, type=Carried)
+    return Brought(msgspec.json.decode(carried.manifest, type=Manifest), carried.committed)
+
+
+def former_file(file: Path, manifest: Manifest, me: str) -> Path:
+    """Return the state file of the epoch before, beside that of this one."""
+    return file.with_name(f"{me}-{manifest.previous[:12]}.state")
 
 
 def carry(former: Path, manifest: Manifest, store: Store, *, me: str, cost: bytes) -> Carried:

@@ -42,6 +42,8 @@ from tacit.runtimes.traffic import Traffic
 
 _PRELOAD = ["tacit.runtimes.peers.local"]
 _OFTEN = 0.25  # seconds between two reports of one agent, at least
+_LONGEST_FOLDER = 60  # bytes: a socket's name may have 103, and multiprocessing's own part takes 32
+_SHORT_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108  multiprocessing makes a private folder in it
 
 
 class Report(NamedTuple):
@@ -167,7 +169,8 @@ class Process:
         """Start the process, for the first time or again."""
         method = mp.get_context("forkserver")
         method.set_forkserver_preload(_PRELOAD)
-        with _ignored(signal.SIGINT):  # and so does every process that the server makes, from its first moment
+        # the server ignores Ctrl-C, and so does every process that it makes, from its first moment
+        with _short_sockets(), _ignored(signal.SIGINT):
             forkserver.ensure_running()
         self.pipe, theirs = method.Pipe(duplex=False)
         self.process: BaseProcess = method.Process(target=_serve, args=(*self._given, theirs), daemon=True)
@@ -195,6 +198,27 @@ def stop(members: list[Process]) -> None:
             member.process.join(timeout=max(deadline - time.monotonic(), 0.0))
             if member.process.is_alive():
                 member.kill()
+
+
+@contextlib.contextmanager
+def _short_sockets() -> Iterator[None]:
+    """Let multiprocessing put its sockets where their names are short enough, if TMPDIR is not such a place.
+
+    It asks for a folder once, and keeps it. Everything else, keys above all, goes where TMPDIR says.
+    """
+    before = tempfile.tempdir
+    if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
+        short = next((place for place in _SHORT_FOLDERS if os.access(place, os.W_OK | os.X_OK)), None)
+        if short is None:
+            raise InputError(
+                f"TMPDIR = {tempfile.gettempdir()} is too long for the sockets of processes (at most "
+                f"{_LONGEST_FOLDER} bytes); name a shorter folder."
+            )
+        tempfile.tempdir = short
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @contextlib.contextmanager

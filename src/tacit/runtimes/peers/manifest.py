@@ -83,6 +83,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     l2: float = 0.0
     delta: float = 1.35
     """Of Huber costs: where a residual stops counting as a square."""
+    shares: int | None = None
+    """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,6 +123,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
         return manifest
+
+    def to_toml(self) -> bytes:
+        """Return the file's bytes; fields that say nothing are left out, since TOML has no null."""
+        return msgspec.toml.encode(_without_none(msgspec.to_builtins(self)))
 
     def problems(self) -> list[str]:
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""
@@ -163,6 +169,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return both phases as every member runs them; the costs stay where they are."""
         if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
             raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        if self.model is not None and self.model.shares is not None and self.model.shares < len(self.members):
+            raise InputError(f"[model] shares = {self.model.shares}, and there are {len(self.members)} members.")
         self._certificates()
         algorithm, weights = self._algorithm()
         privacy = self.privacy.mechanism()
@@ -233,6 +241,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except msgspec.ValidationError as error:
             raise AlgorithmError(f"[algorithm] {name}: {error}.") from error
         return algorithm, weights or algorithm.weights
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
+    return [_without_none(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def address_of(member: Member) -> tuple[str, int]:
