@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import random
 import select
 import socket
@@ -301,7 +302,7 @@ class _Link:
             neighbour.link.stream.abort()
         self._all, self._neighbour = connections, neighbour
         self.stream: Stream = stream
-        neighbour.link, neighbour.open = self, False
+        neighbour.link, neighbour.open, neighbour.trouble = self, False, ""
         self._connection = Connection(neighbour.channel)
         self._number = stream.fileno()
         connections._sockets.register(self._number, select.POLLIN)
@@ -362,4 +363,6 @@ def _reason(error: BaseException) -> str:
         return "TLS refused"
     if isinstance(error, TimeoutError):
         return "no answer"
-    return type(error).__name__ if not isinstance(error, OSError) else (error.strerror or "unreachable")
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return "closed" if isinstance(error, ConnectionError) else type(error).__name__
