@@ -2,7 +2,8 @@
 
     x = Σ_i α_i        α_i the affine part, such as `Affine(numbers)` has
 
-What counts, means, variances and summed Hessians are made of. It runs wherever an algorithm runs, under the same masks.
+What counts, means, variances and summed Hessians are made of. It runs wherever an algorithm runs, under the same
+masks.
 """
 
 from __future__ import annotations

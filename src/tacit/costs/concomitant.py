@@ -2,9 +2,9 @@
 
     h(w, σ) = Σ_j σ + σ H((bⱼ − aⱼᵀw)/σ) + ½ Σ l2_k w_k²,    H(u) = u² for |u| ≤ ε, 2ε|u| − ε² beyond
 
-Jointly convex in (w, σ) for σ > 0, and equivariant: other units of b change w and σ alike, so that the threshold ε is a
-number of deviations and not of units. The last unknown is t = σ − 1: the public point 0 is w = 0, σ = 1. There h is
-split into α = ∇h(0) and the rest, so masks on the affine part hide that gradient and nothing else.
+Jointly convex in (w, σ) for σ > 0, and equivariant: other units of b change w and σ alike, so that the threshold ε
+is a number of deviations and not of units. The last unknown is t = σ − 1: the public point 0 is w = 0, σ = 1. There
+h is split into α = ∇h(0) and the rest, so masks on the affine part hide that gradient and nothing else.
 
 Huber, *Robust Statistics*, 1981, 7.7; Owen, *A robust hybrid of lasso and ridge regression*, 2007.
 """

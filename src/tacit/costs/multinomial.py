@@ -3,9 +3,9 @@
     h(V) = Σ_j log Σ_k exp(z_jk) − z_{j,y_j} + ½ Σ l2·V²,     z_j = B V aⱼ
 
 Scores that rise by the same amount for all classes leave every probability as it is, so K weight vectors have one
-direction too many. The columns of B, (K, K − 1), are orthonormal and add up to zero: W = B V has Σ_k w_k = 0, which is
-what a squared penalty chooses among all W with the same probabilities, and |W|² = |V|². Unknowns are V, one row of
-m' weights after the other. Labels enter through α = −vec(BᵀYᵀA) alone.
+direction too many. The columns of B, (K, K − 1), are orthonormal and add up to zero: W = B V has Σ_k w_k = 0, which
+is what a squared penalty chooses among all W with the same probabilities, and |W|² = |V|². Unknowns are V, one row
+of m' weights after the other. Labels enter through α = −vec(BᵀYᵀA) alone.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 Two things happen here and nowhere else: numbers are added up over the network (`total`), and a model is fitted
 (`solve`). Both go through the same masks and the same runtime, and both are entered in the account.
 
-Secret sums need a public limit on every number. Records are standardised first, so that no sum of a regression exceeds a
-few times the number of records whatever units the parties use; 128 bits a number then hold everything up to 2⁶⁰, to less
-than 2⁻⁵⁰ for a thousand parties.
+Secret sums need a public limit on every number. Records are standardised first, so that no sum of a regression
+exceeds a few times the number of records, whatever units the parties use; 128 bits a number then hold everything up
+to 2⁶⁰, to less than 2⁻⁴⁵ for a thousand parties.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Assembly:
         return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
 
     def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
-        """Return the sum of one vector per party. *columns* names its entries, for a party whose numbers are too large."""
+        """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
         masks = self.sums
         if masks is not None:
             self._refuse_large(told, masks.bound, columns)
@@ -97,11 +97,11 @@ class Assembly:
                 )
             except RangeError as error:
                 raise DataError(
-                    f"the sums of this model exceed the public limit on numbers: {error} Leave privacy='sums' for a "
-                    "limit that fits standardised records."
+                    f"the sums of this model exceed the public limit on numbers: {error} Leave privacy='sums' for "
+                    "a limit that fits standardised records."
                 ) from error
-        for said in caught:
-            warnings.warn(str(said.message), said.category, stacklevel=4)
+        for caution in caught:
+            warnings.warn(str(caution.message), caution.category, stacklevel=4)
         self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
         said = f"{what}: {' and '.join(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
@@ -133,8 +133,8 @@ class Assembly:
             if len(large):
                 place = f", column {columns[large[0]]!r}" if len(columns) else ""
                 raise DataError(
-                    f"party {name}{place}: its numbers are too large to be added up in secret under the public limit "
-                    f"of {bound:g}; use larger units."
+                    f"party {name}{place}: its numbers are too large to be added up in secret under the public "
+                    f"limit of {bound:g}; use larger units."
                 )
 
 
@@ -147,7 +147,9 @@ def mechanism(privacy: str | Mechanism | None) -> Mechanism | None:
     """Return the mechanism that a parameter means."""
     if isinstance(privacy, str):
         if privacy != "sums":
-            raise InputError(f"privacy = {privacy!r} is not 'sums', a mechanism such as AffineMasks(sigma), or None.")
+            raise InputError(
+                f"privacy = {privacy!r} is not 'sums', a mechanism such as AffineMasks(sigma), or None."
+            )
         return secret_sums()
     return privacy
 
@@ -158,9 +160,9 @@ def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
         found = Network(network)
         missing, strange = set(names) - set(found.agents), set(found.agents) - set(names)
         if missing or strange:
-            said = [f"lacks party {next(iter(missing))}"] * bool(missing)
-            said += [f"has {next(iter(strange))}, which has no records"] * bool(strange)
-            raise InputError(f"the network {' and '.join(said)}: its agents must be the parties.")
+            words = [f"lacks party {next(iter(missing))}"] * bool(missing)
+            words += [f"has {next(iter(strange))}, which has no records"] * bool(strange)
+            raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(names)  # in the parties' order
         graph.add_edges_from(found.graph.edges())
@@ -170,7 +172,10 @@ def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
         drawn: nx.Graph[int] = nx.complete_graph(len(names))
     else:
         draws = [nx.random_regular_graph(degree, len(names), seed=seed) for seed in range(_DRAWS)]
-        drawn = max(draws, key=lambda graph: algebraic_connectivity(Network(graph).laplacian) if nx.is_connected(graph) else 0)
+        drawn = max(
+            draws,
+            key=lambda graph: algebraic_connectivity(Network(graph).laplacian) if nx.is_connected(graph) else 0,
+        )
     ordered: nx.Graph[Any] = nx.Graph()
     ordered.add_nodes_from(names)
     ordered.add_edges_from((names[i], names[j]) for i, j in drawn.edges())

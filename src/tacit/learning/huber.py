@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.costs import ConcomitantHuber
-from tacit.errors import InputError
+from tacit.costs import ConcomitantHuber, LeastSquares
+from tacit.errors import DataError, InputError, RangeError
+from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Table
 from tacit.learning.standardising import Units
+from tacit.solving import Answer
 from tacit.typing import Array
 
+_LEAST_SCALE = 1e-8  # of the deviation of y
 
-class PrivateHuberRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
+
+class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     """`HuberRegressor` by secret sums. Which records are outliers stays with the parties: only sums are told."""
 
     _has_errors = False
@@ -57,6 +61,35 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
     def _weights(self, units: Units) -> Penalty:
         """Return α|w|² per unit of σ: the loss is in units of y, the penalty in units of w²."""
         return Penalty(np.zeros(len(units.scale)), 2.0 * self.alpha * units.spread / units.scale**2)
+
+    def _start(self, units: Units, unknowns: int) -> Array:
+        return np.array(self._least_squares)
+
+    def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
+        """Start from the least squares, which one sum gives; end there if they leave no residual at all."""
+        told = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
+        costs = [LeastSquares(Z, y, intercept=self.fit_intercept) for Z, y in told]
+        start = np.zeros(costs[0].dim)
+        answer = assembly.solve(costs, "least squares, to start from", x0=start, tol=self.tol, max_iter=1)
+        x, p = answer.x, len(units.scale)
+        residuals = [y - Z @ x[:p] - (x[p] if self.fit_intercept else 0.0) for Z, y in told]
+        squares = assembly.total([np.array([r @ r]) for r in residuals], "squared residuals")
+        scale = float(np.sqrt(max(squares[0], 0.0) / units.count))
+        x = np.append(x, scale - 1.0)
+        if scale <= _LEAST_SCALE:
+            return answer, Fit(x, np.zeros((0, 0)), np.zeros(0), units, np.zeros(0))
+        self._least_squares = x
+        try:
+            return super()._fitted(table, assembly, units)
+        except DataError as error:
+            if not isinstance(error.__cause__, RangeError):
+                raise
+            raise DataError(
+                f"column {table.target!r}: the residuals of most records of all parties vanish, so no scale fits; "
+                "use PrivateLinearRegression."
+            ) from error
+        finally:
+            del self._least_squares
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         units, p = fit.units, len(columns)

@@ -5,8 +5,8 @@
     cov(x̂) = φ A⁻¹ G A⁻¹                 φ = 1; of linear models the residual variance, from a sum too
 
 Without a penalty this is φ G⁻¹, as every statistics package prints it. With one it is the variance of the penalised
-estimate, without its bias (le Cessie & van Houwelingen, *Ridge estimators in logistic regression*, Appl. Statist. 41(1),
-1992). A lasso and Huber's regression have none of it here.
+estimate, without its bias (le Cessie & van Houwelingen, *Ridge estimators in logistic regression*, Appl. Statist.
+41(1), 1992). A lasso and Huber's regression have none of it here.
 """
 
 from __future__ import annotations
@@ -131,4 +131,6 @@ def _number(value: Any) -> float | None:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join([f"{cells[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(cells[1:], widths[1:], strict=True))])
+    return "  ".join(
+        [f"{cells[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(cells[1:], widths[1:], strict=True))]
+    )

@@ -5,8 +5,8 @@
     ElasticNet         1/(2n)|y − Xw − c|² + α l1_ratio |w|₁ + ½ α(1 − l1_ratio)|w|²
     Lasso              the same with l1_ratio = 1
 
-Penalties are on w in the parties' own units; in standard units, w = spread·u/scale, they become weights of their own for
-every column.
+Penalties are on w in the parties' own units; in standard units, w = spread·u/scale, they become weights of their
+own for every column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tacit.typing import Array
 _FLAT = 1e-10  # share of the largest curvature below which a direction has none
 
 
-class LinearModel(RegressorMixin, PrivateModel):  # type: ignore[misc]
+class LinearModel(RegressorMixin, PrivateModel):
     """y ≈ Xw + c with squared residuals."""
 
     _family: ClassVar[str] = "least squares"
@@ -49,7 +49,8 @@ class LinearModel(RegressorMixin, PrivateModel):  # type: ignore[misc]
         own = turn @ fit.x + np.append(np.zeros(p), [units.middle] * self.fit_intercept)
         own = self._shortest(own, fit, turn)
         self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0
-        errors, facts, freedom = np.full(len(own), np.nan), [], np.inf
+        facts: list[tuple[str, float]] = []
+        errors, freedom = np.full(len(own), np.nan), np.inf
         if self._has_errors:
             errors, facts, freedom = self._errors(fit, turn)
         self.standard_errors_ = errors[:p]

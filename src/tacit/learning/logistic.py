@@ -26,11 +26,11 @@ from tacit.learning.standardising import Units
 from tacit.typing import Array
 
 
-class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[misc]
+class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     """`LogisticRegression` by secret sums; binary and multinomial.
 
-    *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are read off
-    all records. A party need not have all classes. *l1_ratio* mixes in an L1 penalty, for two classes.
+    *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are read
+    off all records. A party need not have all classes. *l1_ratio* mixes in an L1 penalty, for two classes.
 
     >>> import numpy as np
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
@@ -99,7 +99,9 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[
         for party in table.parties:
             place = np.array([np.flatnonzero(known == label)[:1].sum() for label in party.y], dtype=np.intp)
             if not (known[place] == party.y).all():
-                raise DataError(f"party {party.name}, column {table.target!r}: has a class that classes= does not list.")
+                raise DataError(
+                    f"party {party.name}, column {table.target!r}: has a class that classes= does not list."
+                )
             coded.append(place.astype(np.float64))
         told = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
         counts = assembly.total(told, "number of records of every class")
@@ -114,7 +116,9 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[
         if len(known) > 2 and self.l1_ratio:
             raise InputError("l1_ratio is for two classes; use an l2 penalty for more.")
         self.classes_, self._counts = known, np.rint(counts)
-        return replace(table, parties=tuple(Party(p.name, p.X, y) for p, y in zip(table.parties, coded, strict=True)))
+        return replace(
+            table, parties=tuple(Party(p.name, p.X, y) for p, y in zip(table.parties, coded, strict=True))
+        )
 
     def _cost(self, Z: Array, y: Array, l2: Array) -> Logistic | Multinomial:
         if len(self.classes_) == 2:
@@ -122,9 +126,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[
         return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept)
 
     def _weights(self, units: Units) -> Penalty:
-        return Penalty(
-            self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2)
-        )
+        return Penalty(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
         """Return the log-likelihood."""
@@ -136,7 +138,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         p, turn, binary = len(columns), fit.units.back(self.fit_intercept), len(self.classes_) == 2
         spread, B = fit.covariance(), np.ones((1, 1)) if binary else contrasts(len(self.classes_))
-        each = np.kron(B, turn)
+        each: Array = np.kron(B, turn).astype(np.float64)
         own, errors = each @ fit.x, deviations(each, spread)
         W, deviation = own.reshape(len(B), -1), errors.reshape(len(B), -1)
         self.coef_, self.standard_errors_ = W[:, :p], deviation[:, :p]
@@ -145,7 +147,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):  # type: ignore[
         self.intercept_standard_error_ = deviation[:, p] if self.fit_intercept else none
         names = named(columns, intercept=self.fit_intercept)
         if not binary:  # against the first class, as statsmodels prints it
-            each = np.kron(B[1:] - B[0], turn)
+            each = np.kron(B[1:] - B[0], turn).astype(np.float64)
             own, errors = each @ fit.x, deviations(each, spread)
             names = tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
         share = self._counts / self._counts.sum()

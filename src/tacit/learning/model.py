@@ -2,14 +2,15 @@
 
     read → assemble → measure (two sums) → solve (a few sums) → one more sum for the standard errors
 
-A model gives its cost, its penalties and what to make of the answer. Everything that crosses from one party to another
-is a sum over all of them.
+A model gives its cost, its penalties and what to make of the answer. Everything that crosses from one party to
+another is a sum over all of them.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -19,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.costs import (
     L1,
-    ConcomitantHuber,
     Composite,
+    ConcomitantHuber,
     LeastSquares,
     Logistic,
     Multinomial,
@@ -64,7 +65,7 @@ class Fit(NamedTuple):
         return covariance(self.G, self.penalty, dispersion)
 
 
-class PrivateModel(BaseEstimator):  # type: ignore[misc]
+class PrivateModel(BaseEstimator):
     """A regression that parties fit together without showing their records."""
 
     _scaled_target: ClassVar[bool] = True
@@ -126,7 +127,9 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)
         if not answer.converged:
-            warnings.warn(f"{type(self).__name__} did not converge: {answer.sentence}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(
+                f"{type(self).__name__} did not converge: {answer.sentence}", ConvergenceWarning, stacklevel=2
+            )
         self._finish(fit, table, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         self.answer_ = answer
@@ -174,6 +177,6 @@ class PrivateModel(BaseEstimator):  # type: ignore[misc]
 
     def _refuse_settings(self) -> None:
         for name in ("alpha", "C", "l1_ratio"):
-            value = getattr(self, name, 0.0)
-            if not (np.isscalar(value) and value >= 0):
+            value: Any = getattr(self, name, 0.0)
+            if not (isinstance(value, Real) and float(value) >= 0):
                 raise InputError(f"{name} = {value} must be zero or positive.")

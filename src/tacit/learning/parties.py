@@ -28,7 +28,8 @@ class Party:
 
     name: Any
     X: Array = field(repr=False)
-    y: NDArray[Any] | None = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    """Its labels; zeros where there are none."""
 
     def __len__(self) -> int:
         return len(self.X)
@@ -57,17 +58,15 @@ def read(estimator: Any, X: Any, y: Any, groups: Any, *, numeric_target: bool = 
     X = _numbers(estimator, X, groups)
     names, member = _members(groups, len(X))
     target = _target_name(y)
-    labels = None if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
+    labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
     _refuse_gaps(X, names, member, columns)
-    parties = [
-        Party(name, X[member == k], None if labels is None else labels[member == k]) for k, name in enumerate(names)
-    ]
+    parties = [Party(name, X[member == k], labels[member == k]) for k, name in enumerate(names)]
     return Table(tuple(parties), columns, target)
 
 
 def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArray[Any]]:
-    """Return X, y and groups from one (X, y) per party, or one X where there is no y; refuse columns that differ."""
+    """Return X, y and groups from one (X, y), or one X, per party; refuse columns that differ."""
     items = list(parties.items() if isinstance(parties, Mapping) else enumerate(parties))
     if not items:
         raise DataError("there is no party; give one (X, y) for each.")
@@ -75,7 +74,7 @@ def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArra
     first = None
     for name, X, y in pairs:
         here = _columns(X)
-        shape = np.shape(X)
+        shape = np.asarray(X).shape
         if len(shape) != 2:
             raise DataError(f"party {name}: its records have {len(shape)} axes; X needs rows and columns.")
         if not shape[0]:
@@ -131,12 +130,12 @@ def _target_name(y: Any) -> str:
 
 def _numbers(estimator: Any, X: Any, groups: Any) -> Array:
     """Return X as numbers, checked by scikit-learn; its sentences that print records are replaced by our own."""
-    if not hasattr(X, "iloc") and not hasattr(X, "toarray"):
-        shape = np.shape(X)
-        if len(shape) != 2:
-            raise DataError(f"Expected 2D array, got {len(shape)} axes. Reshape your data into rows and columns.")
-    if any(np.iscomplexobj(part) for part in (X, getattr(X, "values", None))):
-        raise DataError("Complex data not supported: give real numbers.")
+    if not hasattr(X, "toarray"):  # of a sparse matrix scikit-learn says it
+        plain = np.asarray(X)
+        if plain.ndim != 2:
+            raise DataError(f"Expected 2D array, got {plain.ndim} axes. Reshape your data into rows and columns.")
+        if plain.dtype.kind == "c":
+            raise DataError("Complex data not supported: give real numbers.")
     settings = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 2}
     try:
         return np.asarray(validate_data(estimator, X, **settings))
@@ -194,8 +193,8 @@ def _labels(
         party = names[member[int(np.argmax(missing))]]
         held = int(missing[member == names.index(party)].sum())
         raise DataError(
-            f"party {party}, column {target!r}: {held} label(s) missing (NaN) or infinite (inf); fill or drop those "
-            "records."
+            f"party {party}, column {target!r}: {held} label(s) missing (NaN) or infinite (inf); fill or drop "
+            "those records."
         )
     return np.asarray(y)
 
@@ -208,6 +207,6 @@ def _refuse_gaps(X: Array, names: list[Any], member: NDArray[np.intp], columns: 
     party = member[row]
     held = int(gaps[member == party, column].sum())
     raise DataError(
-        f"party {names[party]}, column {columns[column]!r}: {held} value(s) missing (NaN) or infinite (inf); fill or "
-        "drop those records."
+        f"party {names[party]}, column {columns[column]!r}: {held} value(s) missing (NaN) or infinite (inf); fill "
+        "or drop those records."
     )

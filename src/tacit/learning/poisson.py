@@ -22,7 +22,7 @@ from tacit.learning.standardising import Units
 from tacit.typing import Array
 
 
-class PrivatePoissonRegressor(RegressorMixin, PrivateModel):  # type: ignore[misc]
+class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
     """`PoissonRegressor` by secret sums; alpha = 0 for the maximum likelihood, and statsmodels' standard errors."""
 
     _scaled_target = False

@@ -3,8 +3,8 @@
     n = Σ n_i,   mean = Σ_i Σ_j x_ij / n                 first sum
     var = Σ_i Σ_j (x_ij − mean)² / n                     second sum, about the mean that all then know
 
-`Units` turns records into standard units and coefficients back: models are fitted in those units, where the public limit
-of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
+`Units` turns records into standard units and coefficients back: models are fitted in those units, where the public
+limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import Table, joined, read
-from tacit.typing import Array
+from tacit.typing import Array, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Moments:
     variance: Array
 
     @property
-    def constant(self) -> Array:
+    def constant(self) -> Rows:
         """Columns that vary by no more than rounding."""
         slack = (self.count * self.mean * np.finfo(float).eps) ** 2
         return np.asarray(self.variance <= self.count * np.finfo(float).eps * self.variance + slack)
 
 
 def moments(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str], *, centred: bool = True) -> Moments:
-    """Return the moments of all parties' rows, by two secret sums; about zero where they are not to be *centred*."""
+    """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False."""
     first = [np.append(X.sum(axis=0), len(X)) for X in rows]
     total = assembly.total(first, "number of records, and sums of all columns", columns=[*columns, "count"])
     count = float(np.rint(total[-1]))
@@ -89,8 +89,8 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool) 
     if intercept:
         for column in np.flatnonzero(found.constant[:p]):
             raise DataError(
-                f"column {table.columns[column]!r} is the same number in all records of every party, {_all(table)}: "
-                "nothing can be learnt from it, drop it."
+                f"column {table.columns[column]!r} is the same number in all records of every party "
+                f"({_all(table)}): nothing can be learnt from it, drop it."
             )
     scale = np.sqrt(found.variance)
     scale = np.where((scale > 0) & ~found.constant, scale, 1.0)
@@ -106,7 +106,7 @@ def _all(table: Table) -> str:
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
 
 
-class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """`StandardScaler` whose means and variances come from secret sums over the parties.
 
     >>> import numpy as np
@@ -130,7 +130,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
-        """Learn means and variances; *groups* names the party of every row, and five parties are made up without."""
+        """Learn means and variances; *groups* names the party of every row, as in the models."""
         table = read(self, X, None, groups)
         assembly = Assembly(
             table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
