@@ -15,7 +15,21 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import agent, augment, calibrate, certify, demo, design, federation, init, keygen, ledger, solve, up
+from tacit.cli import (
+    agent,
+    augment,
+    calibrate,
+    certify,
+    demo,
+    design,
+    federation,
+    fit,
+    init,
+    keygen,
+    ledger,
+    solve,
+    up,
+)
 from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
@@ -51,6 +65,7 @@ def _options(
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("solve")(solve.solve)
+app.command("fit")(fit.fit_command)
 app.command("certify")(certify.certify_command)
 app.command("calibrate")(calibrate.calibrate_command)
 app.command("design")(design.design_command)

@@ -1,8 +1,8 @@
 """What fitting a model has told: every sum, over whom, and what it cost.
 
 An `Account` is a value that goes with the fitted model. With a file (`tacit.Ledger`) the run is judged before
-anything is added up, together with all earlier ones: fits that leave one party out and are followed by one with it, as in
-cross-validation by party, expose that party by subtraction, and are refused.
+anything is added up, together with all earlier ones: fits that leave one party out and are followed by one with it,
+as in cross-validation by party, expose that party by subtraction, and are refused.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -118,7 +119,15 @@ class PrivateModel(BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._refuse_settings()
-        table = read(self, X, y, groups, numeric_target=self._numeric_target)
+        return self._fit(read(self, X, y, groups, numeric_target=self._numeric_target))
+
+    def fit_named(self, X: Array, y: Any, groups: Any, *, columns: Sequence[str], target: str) -> Self:
+        """Fit the model on arrays whose columns have these names, which summaries and sentences use."""
+        self._refuse_settings()
+        table = read(self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target)
+        return self._fit(table)
+
+    def _fit(self, table: Table) -> Self:
         assembly = Assembly(
             table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
             ledger=self.ledger, title=type(self).__name__,

@@ -52,12 +52,21 @@ class Table:
         return sum(map(len, self.parties))
 
 
-def read(estimator: Any, X: Any, y: Any, groups: Any, *, numeric_target: bool = True) -> Table:
+def read(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    *,
+    numeric_target: bool = True,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+) -> Table:
     """Return the records, party by party; *groups* says which party holds each row."""
-    columns = _columns(X)
+    columns = columns or _columns(X)
     X = _numbers(estimator, X, groups)
     names, member = _members(groups, len(X))
-    target = _target_name(y)
+    target = target or _target_name(y)
     labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
     _refuse_gaps(X, names, member, columns)
