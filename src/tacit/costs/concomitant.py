@@ -22,9 +22,11 @@ from tacit.costs.rows import design
 from tacit.errors import CostError
 from tacit.typing import Array
 
+_BEYOND = 1e12  # h where σ ≤ 0: far above anything near the optimum, and a number that can be added up
+
 
 class ConcomitantHuber(Family):
-    """Huber's loss of b − Aw and its scale σ = 1 + t, with unknowns (w, t); h is infinite where σ ≤ 0."""
+    """Huber's loss of b − Aw and its scale σ = 1 + t, with unknowns (w, t); h is huge where σ ≤ 0."""
 
     hides = "the gradient at w = 0, σ = 1; the labels b also shape the rest of the cost, which is not hidden"
     splits_exactly = False
@@ -63,7 +65,7 @@ class ConcomitantHuber(Family):
         scale, u, inside = self._parts(x)
         loss = inside**2 + 2.0 * self.epsilon * (np.abs(u) - np.abs(inside))
         total = (self.here * scale * (1.0 + loss)).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
-        return np.asarray(np.where(x[..., -1] > -1.0, total, np.inf))
+        return np.asarray(np.where(x[..., -1] > -1.0, total, _BEYOND))
 
     def _slope(self, x: Array) -> Array:
         _, _, inside = self._parts(x)

@@ -28,7 +28,7 @@ from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, algebraic_connectivity
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, solve
-from tacit.solving.solve import NotPrivateWarning
+from tacit.solving.solve import InexactWarning, NotPrivateWarning
 from tacit.typing import Array
 
 BOUND = 2.0**60
@@ -101,6 +101,8 @@ class Assembly:
                     "a limit that fits standardised records."
                 ) from error
         for caution in caught:
+            if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
+                continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=4)
         self.warnings += answer.record.warnings
         phase2 = answer.record.phase2

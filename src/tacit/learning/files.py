@@ -43,9 +43,8 @@ def read_files(paths: Sequence[Path], target: str, *, words: bool = False) -> Re
     X, labels, groups = [], [], []
     for name, (_, lines) in tables.items():
         for number, line in lines:
-            fields = [_number(field.strip(), name, number, column) for field, column in zip(line, expected, strict=True)
-                      if column != target]  # fmt: skip
-            X.append(fields)
+            fields = zip(line, expected, strict=True)
+            X.append([_number(field, name, number, column) for field, column in fields if column != target])
             labels.append((line[at].strip(), name, number))
             groups.append(name)
     y = _labels(labels, target, words=words)
@@ -84,7 +83,7 @@ def _lines(path: Path, name: str) -> tuple[list[str], list[tuple[int, list[str]]
 
 def _number(field: str, name: str, line: int, column: str) -> float:
     try:
-        value = float(field or "nan")
+        value = float(field.strip() or "nan")
     except ValueError:
         said = f"party {name}, line {line}, column {column!r}: is not a number; encode it as one."
         raise DataError(said) from None

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.costs import ConcomitantHuber, LeastSquares
-from tacit.errors import DataError, InputError, RangeError
+from tacit.errors import InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
@@ -81,13 +81,6 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         self._least_squares = x
         try:
             return super()._fitted(table, assembly, units)
-        except DataError as error:
-            if not isinstance(error.__cause__, RangeError):
-                raise
-            raise DataError(
-                f"column {table.target!r}: the residuals of most records of all parties vanish, so no scale fits; "
-                "use PrivateLinearRegression."
-            ) from error
         finally:
             del self._least_squares
 
