@@ -126,7 +126,7 @@ def test_huber_regression_on_diabetes(settings, unequal, monkeypatch):
     """Scale and all. HuberRegressor lets L-BFGS stop at a relative decrease of 2e-9: here it may not."""
     X, y = load_diabetes(return_X_y=True)
     X = X / X.std(axis=0)
-    patient = dict(maxiter=100_000, maxfun=1_000_000, ftol=0.0, gtol=1e-9, maxcor=50)
+    patient = {"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 0.0, "gtol": 1e-9, "maxcor": 50}
     minimize = optimize.minimize
     monkeypatch.setattr(
         _huber.optimize, "minimize", lambda *given, **more: minimize(*given, **{**more, "options": patient})

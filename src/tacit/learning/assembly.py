@@ -24,15 +24,16 @@ from tacit.certificates import Certificate, certify
 from tacit.costs import Affine, Family, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account
-from tacit.masks import Mechanism, SumMasks
+from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.network import Network, algebraic_connectivity
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
-from tacit.solving import Answer, Problem, solve
+from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import InexactWarning, NotPrivateWarning
 from tacit.typing import Array
 
 BOUND = 2.0**60
 _NEIGHBOURS = 4
+_GOSSIP = 100  # rounds of gossip that are allowed for one of sums
 _DRAWS = 10  # networks tried, of which the best connected is taken
 
 
@@ -89,12 +90,15 @@ class Assembly:
     def solve(self, costs: Sequence[Family], what: str, *, x0: Array, tol: float, max_iter: int) -> Answer:
         """Return the minimiser of the sum of all parties' costs."""
         problem = Problem(self.network, list(costs), x0=x0)
+        algorithm = "auto" if self.privacy is not None else choose(problem, privacy=secret_sums()).algorithm
+        rounds = max_iter * _GOSSIP if isinstance(self.privacy, GaussianMasks) else max_iter
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 answer = solve(
-                    problem, privacy=self.privacy, runtime=self.runtime, tolerance=tol, max_rounds=max_iter
-                )
+                    problem, privacy=self.privacy, algorithm=algorithm, runtime=self.runtime, tolerance=tol,
+                    max_rounds=rounds,
+                )  # fmt: skip
             except RangeError as error:
                 raise DataError(
                     f"the sums of this model exceed the public limit on numbers: {error} Leave privacy='sums' for "
@@ -160,10 +164,11 @@ def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
     """Return the network of parties: a graph of their names, "complete", "4-regular", or "auto"."""
     if isinstance(network, Network | nx.Graph):
         found = Network(network)
-        missing, strange = set(names) - set(found.agents), set(found.agents) - set(names)
+        missing = [name for name in names if name not in found.index]
+        strange = [name for name in found.agents if name not in names]
         if missing or strange:
-            words = [f"lacks party {next(iter(missing))}"] * bool(missing)
-            words += [f"has {next(iter(strange))}, which has no records"] * bool(strange)
+            words = [f"lacks party {name}" for name in missing[:1]]
+            words += [f"has {name}, which has no records" for name in strange[:1]]
             raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(names)  # in the parties' order

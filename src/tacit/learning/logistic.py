@@ -23,6 +23,7 @@ from tacit.learning.inference import Summary, deviations, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
+from tacit.solving import Answer
 from tacit.typing import Array
 
 
@@ -127,6 +128,11 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     def _weights(self, units: Units) -> Penalty:
         return Penalty(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
+
+    def _why(self, answer: Answer) -> str:
+        if np.isfinite(self.C) or answer.status != "stalled":
+            return super()._why(answer)
+        return "the columns tell the classes apart without error, so the likelihood has no maximum; use a finite C."
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
         """Return the log-likelihood."""

@@ -105,6 +105,10 @@ class PrivateModel(BaseEstimator):
         """Return the public starting point."""
         return np.zeros(unknowns)
 
+    def _why(self, answer: Answer) -> str:
+        """Return why a fit did not converge, and what to try."""
+        return answer.sentence
+
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
         """Return what a party adds to the sum at the fit, besides its Hessian."""
         return np.zeros(0)
@@ -136,9 +140,8 @@ class PrivateModel(BaseEstimator):
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)
         if not answer.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge: {answer.sentence}", ConvergenceWarning, stacklevel=2
-            )
+            said = f"{type(self).__name__} did not converge: {self._why(answer)}"
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         self.answer_ = answer

@@ -111,7 +111,8 @@ def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected
     missing = [column for column in expected if column not in columns]
     extra = [column for column in columns if column not in expected]
     if missing or extra:
-        said = [f"lacks the column {missing[0]!r}"] * bool(missing) + [f"has the column {extra[0]!r}"] * bool(extra)
+        said = [f"lacks the column {column!r}" for column in missing[:1]]
+        said += [f"has the column {column!r}" for column in extra[:1]]
         raise DataError(
             f"party {name} {' and '.join(said)}, unlike party {other}; all parties need the same columns."
         )
