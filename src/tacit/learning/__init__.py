@@ -9,18 +9,19 @@
 True
 """
 
-try:
-    import sklearn as _sklearn  # noqa: F401
-except ImportError as error:  # pragma: no cover
-    raise ImportError("tacit.learning needs scikit-learn: pip install 'tacit[learning]'.") from error
+from __future__ import annotations
 
-from tacit.learning.account import Account
-from tacit.learning.huber import PrivateHuberRegressor
-from tacit.learning.inference import Summary
-from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
-from tacit.learning.logistic import PrivateLogisticRegression
-from tacit.learning.poisson import PrivatePoissonRegressor
-from tacit.learning.standardising import PrivateStandardScaler
+import importlib as _importlib
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+    from tacit.learning.account import Account
+    from tacit.learning.huber import PrivateHuberRegressor
+    from tacit.learning.inference import Summary
+    from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
+    from tacit.learning.logistic import PrivateLogisticRegression
+    from tacit.learning.poisson import PrivatePoissonRegressor
+    from tacit.learning.standardising import PrivateStandardScaler
 
 __all__ = [
     "Account",
@@ -34,3 +35,30 @@ __all__ = [
     "PrivateStandardScaler",
     "Summary",
 ]
+
+_HOMES = {
+    "Account": "account",
+    "PrivateElasticNet": "linear",
+    "PrivateHuberRegressor": "huber",
+    "PrivateLasso": "linear",
+    "PrivateLinearRegression": "linear",
+    "PrivateLogisticRegression": "logistic",
+    "PrivatePoissonRegressor": "poisson",
+    "PrivateRidge": "linear",
+    "PrivateStandardScaler": "standardising",
+    "Summary": "inference",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import on first use: scikit-learn is an extra, and heavy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(_importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"tacit.learning needs {error.name}: pip install 'tacit[learning]'.") from error
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

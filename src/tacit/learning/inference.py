@@ -34,7 +34,8 @@ class Summary:
     """NaN where the model has none."""
     freedom: float
     """Of Student's t; infinite where the normal distribution is used."""
-    observations: int
+    observations: int | None
+    """None where nobody has counted them."""
     parties: int
     facts: tuple[tuple[str, float], ...] = ()
 
@@ -85,7 +86,8 @@ class Summary:
 
     def lines(self) -> list[str]:
         """Return the table as one prints it, like statsmodels."""
-        facts = [("Observations", f"{self.observations}"), ("Parties", f"{self.parties}")]
+        facts = [] if self.observations is None else [("Observations", f"{self.observations}")]
+        facts += [("Parties", f"{self.parties}")]
         facts += [(name, f"{value:.5g}") for name, value in self.facts]
         letter = "z" if np.isinf(self.freedom) else "t"
         heads = ["", "coef", "std err", letter, f"P>|{letter}|", "[0.025", "0.975]"]

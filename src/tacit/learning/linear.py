@@ -84,7 +84,7 @@ class PrivateLinearRegression(LinearModel):
     >>> X, y = [[1.0], [2.0], [4.0], [7.0]], [3.1, 4.9, 9.2, 14.8]
     >>> model = PrivateLinearRegression().fit(X, y, groups=["north", "south", "west", "west"])
     >>> model.coef_.round(4).tolist(), round(model.intercept_, 4)
-    ([1.9619], 1.1333)
+    ([1.9667], 1.1167)
     """
 
     def __init__(

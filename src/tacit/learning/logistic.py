@@ -37,7 +37,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
     >>> model = PrivateLogisticRegression(C=np.inf).fit(X, y, groups=[0, 1, 2, 2, 2, 2])
     >>> model.coef_.round(4).tolist(), model.intercept_.round(4).tolist()
-    ([[1.2959]], [-3.2398])
+    ([[1.214]], [-3.0351])
     """
 
     _scaled_target = False
