@@ -110,7 +110,7 @@ class Assembly:
             warnings.warn(str(caution.message), caution.category, stacklevel=4)
         self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
-        said = f"{what}: {' and '.join(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
+        said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
         self.account = self.account.entered(said, numbers=problem.dim, sums=phase2.rounds if phase2.sums else 0)
         return answer
 
@@ -142,6 +142,10 @@ class Assembly:
                     f"party {name}{place}: its numbers are too large to be added up in secret under the public "
                     f"limit of {bound:g}; use larger units."
                 )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + list(words[-1:]))
 
 
 def secret_sums() -> SumMasks:
