@@ -1,8 +1,9 @@
 """Five hospitals of very unequal size fit one model; their records stay at home.
 
 One hospital has a single patient, one has only patients who relapsed. They standardise their measurements, fit a
-logistic regression and read off standard errors: everything by sums over all five, which is all that any of them sees.
-The result is compared with scikit-learn on the pooled records, and a ledger refuses the fit that would expose somebody.
+logistic regression and read off standard errors: everything by sums over all five, which is all that any of them
+sees. The result is compared with scikit-learn on the pooled records, and a ledger refuses the fit that would expose
+somebody.
 
     python examples/hospitals.py
 """
@@ -48,7 +49,8 @@ def main() -> None:
     print("with all the records:", pooled.coef_[0])
     print(f"largest difference:   {np.abs(model.coef_ - pooled.coef_).max():.1e}")
 
-    print(f"\n{PrivateLogisticRegression(C=np.inf).fit_parties(parties).summary_}\n")
+    table = PrivateLogisticRegression(C=np.inf).fit_named(X, y, hospital, columns=names, target="benign").summary_
+    print(f"\n{table}\n")
     print("What was told, and nothing else:")
     print(model.ledger_)
     print(model.certificate_.statement())

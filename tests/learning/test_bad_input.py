@@ -62,6 +62,16 @@ def test_missing_labels(model, frame, y):
     assert "party west, column 'relapse': 1 label(s) missing" in refusal(model, frame, y, groups=PARTIES)
 
 
+@each_model
+def test_missing_labels_of_pandas_own_kind(model, frame, y):
+    labels = y.astype("Int64")
+    labels[12] = pd.NA
+    assert "party west, column 'relapse': 1 label(s) missing" in refusal(model, frame, labels, groups=PARTIES)
+    frame = frame.astype("Float64")
+    frame.loc[10, "dose"] = pd.NA
+    assert "party south, column 'dose': 1 value(s) missing" in refusal(model, frame, y, groups=PARTIES)
+
+
 def test_missing_words_as_labels(frame):
     words = pd.Series(["planted word", "other"] * 15, name="relapse", dtype=object)
     words[3] = None

@@ -7,6 +7,7 @@ import pytest
 import statsmodels.api as sm
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+import tacit.learning.model
 from tacit.learning import (
     PrivateHuberRegressor,
     PrivateLasso,
@@ -109,6 +110,22 @@ def test_collinear_columns_have_no_standard_errors():
     X = rng.standard_normal((40, 2))
     model = PrivateLinearRegression().fit(np.column_stack([X, X[:, 0]]), X @ [1.0, 2.0] + rng.standard_normal(40))
     assert np.isnan(model.standard_errors_).all()
+
+
+def test_very_many_columns_have_coefficients_and_no_standard_errors(monkeypatch):
+    """Hessians of thousands of unknowns are not added up once more; here the limit is lower."""
+    monkeypatch.setattr(tacit.learning.model, "ONCE", 100)
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 160))
+    y = X[:, 0] + 0.1 * rng.standard_normal(60)
+    ridge = PrivateRidge(alpha=300.0).fit(X, y)
+    center = X - X.mean(axis=0)
+    expected = center.T @ np.linalg.solve(center @ center.T + 300.0 * np.eye(60), y - y.mean())
+    np.testing.assert_allclose(ridge.coef_, expected, atol=1e-8)
+    logistic = PrivateLogisticRegression(C=0.001).fit(X, y > 0)
+    for model in (ridge, logistic):
+        assert np.isnan(model.standard_errors_).all()
+        assert not model.summary_.has_errors
 
 
 def test_a_summary_prints_and_survives_json(counts):

@@ -107,7 +107,7 @@ class Assembly:
         for caution in caught:
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
-            warnings.warn(str(caution.message), caution.category, stacklevel=4)
+            warnings.warn(str(caution.message), caution.category, stacklevel=5)
         self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
         said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"

@@ -109,6 +109,8 @@ class Summary:
 def covariance(G: Array, penalty: Array, dispersion: float) -> Array:
     """Return φ A⁻¹ G A⁻¹; NaN where A has no inverse."""
     A = G + np.diag(penalty)
+    if not np.isfinite(A).all():
+        return np.full_like(A, np.nan)
     size = np.sqrt(np.maximum(np.diag(A), np.finfo(float).tiny))
     scaled = A / np.outer(size, size)
     values = np.linalg.eigvalsh(scaled)

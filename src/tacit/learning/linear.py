@@ -64,6 +64,8 @@ class LinearModel(RegressorMixin, PrivateModel):
     def _errors(self, fit: Fit, turn: Array) -> tuple[Array, list[tuple[str, float]], float]:
         """Return standard errors, R² and σ̂ (by the residual variance), and the degrees of freedom."""
         n, squares = fit.units.count, float(fit.facts[0])
+        if not np.isfinite(fit.G).all():
+            return np.full(len(turn), np.nan), [("R²", 1.0 - squares / n)] * self.fit_intercept, np.inf
         used = float(np.trace(np.linalg.pinv(fit.G + np.diag(fit.penalty), hermitian=True) @ fit.G))
         freedom = n - used
         if not freedom > 1e-9:
@@ -107,6 +109,8 @@ class PrivateLinearRegression(LinearModel):
 
     def _shortest(self, own: Array, fit: Fit, turn: Array) -> Array:
         p = len(fit.units.scale)
+        if not np.isfinite(fit.G).all():
+            return own
         values, vectors = np.linalg.eigh(fit.G[:p, :p])
         flat = values <= _FLAT * values[-1]
         if not flat.any():

@@ -37,6 +37,7 @@ from tacit.learning.inference import covariance
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
+from tacit.solving.choice import ONCE
 from tacit.typing import Array
 
 Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
@@ -174,10 +175,12 @@ class PrivateModel(BaseEstimator):
         penalty = len(parties) * np.asarray(smooth[0].l2)
         if not self._has_errors:
             return answer, Fit(x, np.full((m, m), np.nan), np.zeros(0), units, penalty)
-        told = [
-            np.concatenate([pack(cost.hess(x) - np.diag(cost.l2)), self._facts(party, rows, labels, x)])
-            for cost, party, rows, labels in zip(smooth, parties, Z, y, strict=True)
-        ]
+        facts = [self._facts(*each, x) for each in zip(parties, Z, y, strict=True)]
+        if m > ONCE:  # too many unknowns to add up their Hessians
+            total = assembly.total(facts, "how well the fit explains the labels")
+            return answer, Fit(x, np.full((m, m), np.nan), total, units, penalty)
+        bends = [pack(cost.hess(x) - np.diag(cost.l2)) for cost in smooth]
+        told = [np.concatenate(each) for each in zip(bends, facts, strict=True)]
         total = assembly.total(told, "Hessians at the fit, for standard errors")
         size = packed_size(m)
         return answer, Fit(x, unpack(total[:size], m), total[size:], units, penalty)

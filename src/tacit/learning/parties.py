@@ -178,7 +178,7 @@ def _members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
     groups = np.asarray(groups)
     if groups.shape != (count,):
         raise DataError(f"groups has shape {groups.shape} and X has {count} rows: name the party of every row.")
-    if any(name is None or name != name for name in groups.tolist()):
+    if any(map(_is_gap, groups.tolist())):
         raise DataError("groups has missing values: name the party of every row.")
     index: dict[Any, int] = {}
     member = np.array([index.setdefault(name, len(index)) for name in groups.tolist()], dtype=np.intp)
@@ -191,13 +191,13 @@ def _labels(
     y = column_or_1d(y, warn=True)
     if len(y) != len(X):
         raise DataError(f"X has {len(X)} rows and y has {len(y)} labels: inconsistent numbers of samples.")
-    missing = np.array([value is None or value != value for value in y.tolist()], dtype=bool)
-    if numeric:
+    missing = np.array([_is_gap(value) for value in y.tolist()], dtype=bool)
+    if numeric and not missing.any():
         try:
             y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
         except ValueError:
             raise DataError(f"column {target!r}: is not numeric; encode it as numbers first.") from None
-    if y.dtype.kind == "f":
+    if y.dtype.kind == "f" and not missing.any():
         missing = ~np.isfinite(y)
     if missing.any():
         party = names[member[int(np.argmax(missing))]]
@@ -207,6 +207,13 @@ def _labels(
             "those records."
         )
     return np.asarray(y)
+
+
+def _is_gap(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # of pandas: NA is neither equal nor unequal to anything
+        return True
 
 
 def _refuse_gaps(X: Array, names: list[Any], member: NDArray[np.intp], columns: Sequence[str]) -> None:
