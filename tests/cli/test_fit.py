@@ -84,6 +84,14 @@ def test_each_party_as_a_process(run, files):
     assert json.loads(peers)["coefficients"] == json.loads(stacked)["coefficients"]
 
 
+def test_a_pattern_stands_for_all_files(run, files):
+    code, out, _ = run("fit", "*.csv", "--target", "days")
+    assert code == 0
+    assert "Parties: 4" in out
+    here = Path.cwd()
+    assert "Parties: 2" in run("fit", str(here / "*th.csv"), "--target", "days")[1]
+
+
 def test_without_masks_it_says_so(run, files):
     _, out, _ = run("fit", *CSV, "--target", "days", "--no-masks")
     assert "privacy:      none: nothing was hidden" in out
@@ -146,6 +154,7 @@ def test_other_bad_input(run, files):
     assert "31337" not in err
     assert "given twice" in run("fit", "north.csv", "north.csv", "--target", "days")[2]
     assert "cannot be read" in run("fit", "north.csv", "moon.csv", "--target", "days")[2]
+    assert "matches no file" in run("fit", "moon/*.csv", "--target", "days")[2]
     assert "no model is called 'tree'" in run("fit", *CSV, "--target", "days", "--model", "tree")[2]
     assert (
         "--C means nothing to a ridge model"

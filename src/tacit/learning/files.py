@@ -30,6 +30,7 @@ class Records(NamedTuple):
 
 def read_files(paths: Sequence[Path], target: str, *, words: bool = False) -> Records:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
+    paths = expanded(paths)
     names = party_names(paths)
     tables = {name: _lines(path, name) for name, path in zip(names, paths, strict=True)}
     first = names[0]
@@ -49,6 +50,20 @@ def read_files(paths: Sequence[Path], target: str, *, words: bool = False) -> Re
             groups.append(name)
     y = _labels(labels, target, words=words)
     return Records(np.array(X, dtype=np.float64).reshape(len(labels), -1), y, np.array(groups), features)
+
+
+def expanded(paths: Sequence[Path]) -> list[Path]:
+    """Return the files; a pattern that no shell has expanded, such as data/*.csv, stands for what it matches."""
+    found: list[Path] = []
+    for path in paths:
+        if path.exists() or not any(sign in str(path) for sign in "*?["):
+            found.append(path)
+            continue
+        matching = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+        if not matching:
+            raise FileError(f"{path}: matches no file.")
+        found += matching
+    return found
 
 
 def party_names(paths: Sequence[Path]) -> list[str]:
