@@ -4,6 +4,7 @@
     ├── InputError            what was given cannot be used; nothing was computed or written
     │   ├── GraphError        the graph is not a simple, undirected, connected network
     │   ├── CostError         a cost's data, dimensions or constants are unusable
+    │   ├── DataError         a party's records cannot be fitted; also a ValueError, as scikit-learn's are
     │   ├── UnboundedError    the sum of the costs has no minimum
     │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
     │   │   └── RangeError    a number to be added up in secret exceeds the public bound
@@ -36,6 +37,10 @@ class GraphError(InputError):
 
 class CostError(InputError):
     """A cost's data, dimensions or constants are unusable."""
+
+
+class DataError(InputError, ValueError):
+    """A party's records cannot be fitted; names the party and the column, and never a value."""
 
 
 class UnboundedError(InputError):

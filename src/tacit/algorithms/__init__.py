@@ -13,6 +13,7 @@ from tacit.algorithms.newton import Newton
 from tacit.algorithms.nids import NIDS
 from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
+from tacit.algorithms.total import Total
 
 _Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
 _Summing = Direct | FISTA | LBFGS | Newton
@@ -35,10 +36,14 @@ ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
 }
 """The algorithms by the names that files and commands use."""
 
+ERRANDS: dict[str, type[Total]] = {"total": Total}
+"""What agents run like an algorithm, and what finds no minimiser."""
+
 __all__ = [
     "ADMM",
     "ALGORITHMS",
     "DGD",
+    "ERRANDS",
     "EXTRA",
     "FISTA",
     "LBFGS",
@@ -52,4 +57,5 @@ __all__ = [
     "Landscape",
     "MultiConsensus",
     "Newton",
+    "Total",
 ]

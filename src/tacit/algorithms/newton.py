@@ -39,6 +39,7 @@ class State(NamedTuple):
     H: Array  # the Hessian at the first point
     ridge: Array  # what was added to the Hessian where it was flat
     misses: Array  # points tried at which some cost exploded
+    hessian: Array  # the Hessian at x, which standard errors are made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Newton:
         return State(
             x=x, error=infinite, p=np.zeros_like(x), t=np.array(1.0), value=infinite, promise=infinite,
             H=np.zeros((cost.dim, cost.dim)), ridge=np.array(0.0), misses=np.array(0),
+            hessian=np.zeros((cost.dim, cost.dim)),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
@@ -85,7 +87,7 @@ class Newton:
         error = np.asarray(np.inf if ridge or lost else np.abs(p).max())
         return State(
             x=trial, error=error, p=p, t=np.array(1.0), value=total[0], promise=np.asarray(promise),
-            H=first, ridge=np.array(ridge), misses=state.misses,
+            H=first, ridge=np.array(ridge), misses=state.misses, hessian=H,
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import typer
 from tacit.cli import account
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
+from tacit.cli.fitted import fitted_table
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.summary import vector
 from tacit.costs import Family
@@ -84,13 +85,17 @@ def agent_command(
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
     sentences = statements(agent)
+    table = fitted_table(manifest, data, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
         more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
+        more |= {"coefficients": table.to_dict()["coefficients"]} if table else {}
         sys.stdout.write(jsonlib.dumps({**found, **more}, ensure_ascii=False) + "\n")
     else:
         typer.echo(f"status:       {outcome.verdict.status}. {outcome.verdict.sentence}")
         typer.echo(f"x:            {vector(list(outcome.x))}")
+        for line in table.lines() if table else ():
+            typer.echo(line)
         for sentence in sentences:
             typer.echo(f"privacy:      {sentence}")
     if outcome.verdict.status != "converged":

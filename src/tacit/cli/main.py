@@ -24,6 +24,7 @@ from tacit.cli import (
     demo,
     design,
     federation,
+    fit,
     init,
     keygen,
     ledger,
@@ -65,6 +66,7 @@ def _options(
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("solve")(solve.solve)
+app.command("fit")(fit.fit_command)
 app.command("certify")(certify.certify_command)
 app.command("calibrate")(calibrate.calibrate_command)
 app.command("design")(design.design_command)

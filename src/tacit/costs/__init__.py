@@ -3,12 +3,14 @@
 from tacit.costs.affine import Affine
 from tacit.costs.basis import Basis, Function, Functions, Linear, Monomials, Quadratics
 from tacit.costs.composite import AbsoluteValue, Composite
+from tacit.costs.concomitant import ConcomitantHuber
 from tacit.costs.custom import CallableCost
 from tacit.costs.expansion import Expansion
 from tacit.costs.family import Curvature, Family
 from tacit.costs.huber import Huber
 from tacit.costs.least_squares import LeastSquares
 from tacit.costs.logistic import Logistic
+from tacit.costs.multinomial import Multinomial, contrasts
 from tacit.costs.packed import pack, packed_size, unpack
 from tacit.costs.poisson import Poisson
 from tacit.costs.quadratic import Quadratic
@@ -23,6 +25,7 @@ __all__ = [
     "Box",
     "CallableCost",
     "Composite",
+    "ConcomitantHuber",
     "CostStack",
     "Curvature",
     "ElasticNet",
@@ -35,10 +38,12 @@ __all__ = [
     "Linear",
     "Logistic",
     "Monomials",
+    "Multinomial",
     "Poisson",
     "Quadratic",
     "Quadratics",
     "Rough",
+    "contrasts",
     "pack",
     "packed_size",
     "stack",

@@ -62,6 +62,8 @@ class Outcome(NamedTuple):
     rounds: int
     verdict: Verdict
     history: tuple[Check, ...]
+    hessian: Array | None = None
+    """The summed Hessian at x, where the algorithm has it."""
 
 
 def run_agent(
@@ -118,7 +120,8 @@ def run_agent(
                 verdict = watch.look(done, look)
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
-    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history))
+    hessian = getattr(state, "hessian", None)
+    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history), hessian)
 
 
 def row_ranges(degrees: Any) -> list[slice]:

@@ -200,6 +200,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def columns_of(path: Path, *, target: str | None = None) -> list[str] | None:
+    """Return the names of a CSV file's features; None for other files, which have none."""
+    if path.suffix.lower() != ".csv":
+        return None
+    columns = _header(path)
+    return [name for name in columns if name != (target or columns[-1])]
+
+
 def _in_natural_order(path: Path) -> list[Any]:
     """Return a key that puts g2 before g10."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]

@@ -62,10 +62,16 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def told(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
-    return msgspec.msgpack.encode((outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history))
+    curvature = b"" if outcome.hessian is None else outcome.hessian.tobytes()
+    return msgspec.msgpack.encode(
+        (outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history, curvature)
+    )
 
 
 def outcome_of(told: bytes) -> Outcome:
     """Return the outcome that bytes tell."""
-    x, rounds, verdict, history = msgspec.msgpack.decode(told, type=tuple[bytes, int, Verdict, tuple[Check, ...]])
-    return Outcome(np.frombuffer(x), rounds, verdict, history)
+    shape = tuple[bytes, int, Verdict, tuple[Check, ...], bytes]
+    x, rounds, verdict, history, curvature = msgspec.msgpack.decode(told, type=shape)
+    m = len(x) // 8
+    bent = np.frombuffer(curvature).reshape(m, m) if curvature else None
+    return Outcome(np.frombuffer(x), rounds, verdict, history, bent)

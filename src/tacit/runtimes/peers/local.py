@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, AnyAlgorithm
+from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
@@ -113,7 +113,7 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
     """Return the manifest of a job on this machine; new keys go into *folder*."""
     if job.privacy is not None and job.privacy.seed is not None:
         raise InputError("peers draw real masks: a seed is for simulations, and there is none on this runtime.")
-    name = next((name for name, kind in ALGORITHMS.items() if kind is type(job.algorithm)), None)
+    name = next((name for name, kind in {**ALGORITHMS, **ERRANDS}.items() if kind is type(job.algorithm)), None)
     if name is None:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
     ports = _free_ports(len(names))

@@ -1,0 +1,42 @@
+"""The sum of everybody's numbers: one sum, and nothing to optimise.
+
+    x = Σ_i α_i        α_i the affine part, such as `Affine(numbers)` has
+
+What counts, means, variances and summed Hessians are made of. It runs wherever an algorithm runs, under the same
+masks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tacit.typing import Array, Cost, Peers
+
+
+class State(NamedTuple):
+    """What all agents know."""
+
+    x: Array  # the sum, after the one round
+    error: Array  # infinite before, zero then
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Settings of a sum: there are none."""
+
+    exact: ClassVar[bool] = True
+    handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = True
+    sums: ClassVar[tuple[str, ...]] = ("numbers",)
+    weights: ClassVar[str] = "metropolis"
+
+    def init(self, x: Array, cost: Cost) -> State:
+        """Start with nothing known."""
+        return State(x=x, error=np.array(np.inf))
+
+    def step(self, state: State, peers: Peers, cost: Cost) -> State:
+        """Add up."""
+        return State(x=peers.sum(cost.affine), error=np.array(0.0))

@@ -1,0 +1,119 @@
+"""`tacit fit`: one model from several parties' files, each file one party."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import math
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.certificates import headline
+from tacit.cli.summary import round_distance
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from tacit.learning.model import PrivateModel
+
+MODELS = ("linear", "ridge", "lasso", "elastic-net", "logistic", "poisson", "huber")
+_TAKES = {
+    "alpha": ("ridge", "lasso", "elastic-net", "poisson", "huber"),
+    "C": ("logistic",),
+    "l1_ratio": ("elastic-net", "logistic"),
+    "epsilon": ("huber",),
+}
+
+
+def fit_command(
+    files: Annotated[list[Path], typer.Argument(help="One CSV file per party, all with the same columns.")],
+    target: Annotated[str, typer.Option(help="The column to be explained.")],
+    model: Annotated[str, typer.Option(help=f"{', '.join(MODELS[:-1])} or {MODELS[-1]}.")] = "linear",
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Weight of the penalty; scikit-learn's default, and for poisson 0, unless given."),
+    ] = None,
+    C: Annotated[
+        float | None, typer.Option("--C", help="Of logistic: inverse weight of the penalty; none unless given.")
+    ] = None,
+    l1_ratio: Annotated[float | None, typer.Option(help="Share of the penalty that is L1.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Of huber: from how many deviations on residuals count less.")
+    ] = None,
+    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
+    network: Annotated[str, typer.Option(help="auto, complete or 4-regular: who talks to whom.")] = "auto",
+    any_: Annotated[int, typer.Option("--any", help="How many parties may collude.")] = 1,
+    no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
+    runtime: Annotated[
+        str,
+        typer.Option(help="stacked (all parties as arrays), agents (one thread each) or peers (one process each)."),
+    ] = "stacked",
+    ledger: Annotated[Path | None, typer.Option(help="Ask this ledger first, and enter the run in it.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fit one model on several parties' records, without anybody seeing another's.
+
+    Prints the coefficients with standard errors from the summed Hessian, what was added up, and what any of the
+    parties could have learnt. Exit code 1 if the fit did not converge.
+    """
+    from tacit.learning.files import read_files
+
+    settings = {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon}
+    estimator = _estimator(
+        model, {name: value for name, value in settings.items() if value is not None},
+        fit_intercept=not no_intercept, network=network, any=any_, runtime=runtime, ledger=ledger,
+        privacy=None if no_masks else "sums",
+    )  # fmt: skip
+    X, y, groups, columns = read_files(files, target, words=model == "logistic")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit_named(X, y, groups, columns=columns, target=target)
+    cautions = list(dict.fromkeys(str(caution.message) for caution in caught))
+    if json:
+        found = {**estimator.summary_.to_dict(), "told": estimator.ledger_.to_dict()["sums"]}
+        found |= {"status": estimator.answer_.status, "privacy": _privacy(estimator), "warnings": cautions}
+        sys.stdout.write(jsonlib.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        _show(estimator, cautions)
+    if not estimator.answer_.converged:
+        raise typer.Exit(1)
+
+
+def _estimator(model: str, settings: dict[str, float], **more: Any) -> PrivateModel:
+    if model not in MODELS:
+        raise InputError(f"no model is called {model!r}; choose one of {', '.join(MODELS)}.")
+    for name in settings:
+        if model not in _TAKES[name]:
+            raise InputError(f"--{name.replace('_', '-')} means nothing to a {model} model; leave it out.")
+    import tacit.learning as learning
+
+    kinds: dict[str, type[PrivateModel]] = {
+        "linear": learning.PrivateLinearRegression, "ridge": learning.PrivateRidge, "lasso": learning.PrivateLasso,
+        "elastic-net": learning.PrivateElasticNet, "logistic": learning.PrivateLogisticRegression,
+        "poisson": learning.PrivatePoissonRegressor, "huber": learning.PrivateHuberRegressor,
+    }  # fmt: skip
+    plain: dict[str, dict[str, float]] = {"logistic": {"C": math.inf}, "poisson": {"alpha": 0.0}}
+    return kinds[model](**{**plain.get(model, {}), **settings, **more})
+
+
+def _show(estimator: PrivateModel, cautions: list[str]) -> None:
+    record = estimator.answer_.record
+    for line in estimator.summary_.lines():
+        typer.echo(line)
+    typer.echo(f"status:       {record.status}. {record.sentence}")
+    for entry in estimator.ledger_.sums:
+        typer.echo(f"told:         {entry.what}")
+    for sentence in _privacy(estimator):
+        typer.echo(f"privacy:      {sentence}")
+    for sentence in cautions:
+        typer.echo(f"warning:      {sentence}")
+
+
+def _privacy(estimator: PrivateModel) -> list[str]:
+    phase1, certificate = estimator.answer_.record.phase1, estimator.certificate_
+    if phase1 is None:
+        return ["none: nothing was hidden, and neighbours can read records from what they receive"]
+    found = [f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}"]
+    return found if certificate is None else [*found, headline(certificate, round_distance(certificate))]

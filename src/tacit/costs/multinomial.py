@@ -1,0 +1,108 @@
+"""Multinomial logistic (softmax) regression over K classes.
+
+    h(V) = Σ_j log Σ_k exp(z_jk) − z_{j,y_j} + ½ Σ l2·V²,     z_j = B V aⱼ
+
+Scores that rise by the same amount for all classes leave every probability as it is, so K weight vectors have one
+direction too many. The columns of B, (K, K − 1), are orthonormal and add up to zero: W = B V has Σ_k w_k = 0, which
+is what a squared penalty chooses among all W with the same probabilities, and |W|² = |V|². Unknowns are V, one row
+of m' weights after the other. Labels enter through α = −vec(BᵀYᵀA) alone.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import helmert
+from scipy.special import logsumexp, softmax
+
+from tacit.costs.family import Curvature, Family, finite, penalty
+from tacit.costs.rows import design
+from tacit.errors import CostError
+from tacit.typing import Array
+
+
+class Multinomial(Family):
+    """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
+
+    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
+    _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
+
+    def __init__(
+        self, A: ArrayLike, y: ArrayLike, *, classes: int, l2: ArrayLike = 0.0, intercept: bool = False
+    ) -> None:
+        if classes < 2:
+            raise CostError(f"classes = {classes}: a choice needs at least two.")
+        self.A = design(A, intercept=intercept)
+        y = finite(y, "y", ndim=1)
+        if len(y) != len(self.A):
+            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        if not np.isin(y, np.arange(classes)).all():
+            raise CostError(f"the labels of a multinomial cost must be whole numbers from 0 to {classes - 1}.")
+        chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
+        self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
+        self.affine = -(chosen.T @ self.A).ravel()
+
+    @property
+    def classes(self) -> int:
+        """K."""
+        return self.dim // int(self.A.shape[-1]) + 1
+
+    def _scores(self, x: Array) -> Array:
+        """Return A Vᵀ Bᵀ, (..., rows, K)."""
+        V = x.reshape(*x.shape[:-1], self.classes - 1, self.A.shape[-1])
+        return np.asarray(self.A @ np.matrix_transpose(V) @ contrasts(self.classes).T)
+
+    def curved_value(self, x: Array) -> Array:
+        """Return Σ log Σ exp z − log K, and the penalty."""
+        rows = logsumexp(self._scores(x), axis=-1) - np.log(self.classes)
+        return np.asarray(rows.sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1))
+
+    def curved_grad(self, x: Array) -> Array:
+        """Return vec(BᵀPᵀA) + l2·x, with the probabilities P."""
+        P = softmax(self._scores(x), axis=-1) @ contrasts(self.classes)
+        slope = np.matrix_transpose(P) @ self.A
+        return np.asarray(slope.reshape(*slope.shape[:-2], self.dim) + self.l2 * x)
+
+    def curved_hess(self, x: Array) -> Array:
+        """Return Σ_j Bᵀ(diag(p) − ppᵀ)B ⊗ aaᵀ, and the penalty."""
+        B, width = contrasts(self.classes), int(self.A.shape[-1])
+        P = softmax(self._scores(x), axis=-1)
+        Q = P @ B
+        H = np.empty((*Q.shape[:-2], self.dim, self.dim))
+        for j in range(self.classes - 1):
+            for k in range(j + 1):
+                bend = P @ (B[:, j] * B[:, k]) - Q[..., j] * Q[..., k]
+                block = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
+                rows, columns = slice(j * width, (j + 1) * width), slice(k * width, (k + 1) * width)
+                H[..., rows, columns] = H[..., columns, rows] = block
+        return H + self.l2[..., None] * np.eye(self.dim)
+
+    @property
+    def smoothness(self) -> Array:
+        """½ λ_max(AᵀA) + the largest penalty: diag(p) − ppᵀ has no eigenvalue above ½."""
+        largest = np.linalg.norm(self.A, ord=2, axis=(-2, -1))
+        return np.asarray(0.5 * largest**2 + self.l2.max(axis=-1))
+
+    @property
+    def strong_convexity(self) -> Array:
+        """The smallest penalty."""
+        return self.l2.min(axis=-1)
+
+    def total_curvature(self) -> Curvature:
+        """Between the penalty alone and ½ I ⊗ AᵀA with it."""
+        below = np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
+        rows = self.A.reshape(-1, self.A.shape[-1])
+        return Curvature(below=below, above=below + 0.5 * np.kron(np.eye(self.classes - 1), rows.T @ rows))
+
+    def stacking_key(self) -> tuple[Any, ...]:
+        """The same classes, and rows within a factor of two of each other."""
+        return (*super().stacking_key(), self.classes, (self.A.shape[-2] - 1).bit_length())
+
+
+@lru_cache(maxsize=16)
+def contrasts(classes: int) -> Array:
+    """Return B, (K, K − 1): orthonormal columns that add up to zero."""
+    return np.ascontiguousarray(helmert(classes).T)

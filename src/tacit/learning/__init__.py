@@ -1,0 +1,64 @@
+"""Parties fit one model together, as scikit-learn would on all their records; nobody shows a record.
+
+>>> from tacit.learning import PrivateRidge
+>>> X, y = [[1.0], [2.0], [4.0], [7.0]], [3.0, 5.0, 9.0, 15.0]
+>>> model = PrivateRidge(alpha=0.5).fit(X, y, groups=["north", "south", "west", "west"])
+>>> model.coef_.round(4).tolist()
+[1.9535]
+>>> model.certificate_.is_private
+True
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+    from tacit.learning.account import Account
+    from tacit.learning.huber import PrivateHuberRegressor
+    from tacit.learning.inference import Summary
+    from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
+    from tacit.learning.logistic import PrivateLogisticRegression
+    from tacit.learning.poisson import PrivatePoissonRegressor
+    from tacit.learning.standardising import PrivateStandardScaler
+
+__all__ = [
+    "Account",
+    "PrivateElasticNet",
+    "PrivateHuberRegressor",
+    "PrivateLasso",
+    "PrivateLinearRegression",
+    "PrivateLogisticRegression",
+    "PrivatePoissonRegressor",
+    "PrivateRidge",
+    "PrivateStandardScaler",
+    "Summary",
+]
+
+_HOMES = {
+    "Account": "account",
+    "PrivateElasticNet": "linear",
+    "PrivateHuberRegressor": "huber",
+    "PrivateLasso": "linear",
+    "PrivateLinearRegression": "linear",
+    "PrivateLogisticRegression": "logistic",
+    "PrivatePoissonRegressor": "poisson",
+    "PrivateRidge": "linear",
+    "PrivateStandardScaler": "standardising",
+    "Summary": "inference",
+}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import on first use: scikit-learn is an extra, and heavy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(_importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(f"tacit.learning needs {error.name}: pip install 'tacit[learning]'.") from error
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

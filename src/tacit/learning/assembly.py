@@ -1,0 +1,207 @@
+"""The parties together: their network, what they add up, and the account of it.
+
+Two things happen here and nowhere else: numbers are added up over the network (`total`), and a model is fitted
+(`solve`). Both go through the same masks and the same runtime, and both are entered in the account.
+
+Secret sums need a public limit on every number. Records are standardised first, so that no sum of a regression
+exceeds a few times the number of records, whatever units the parties use; 128 bits a number then hold everything up
+to 2⁶⁰, to less than 2⁻⁴⁵ for a thousand parties.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from tacit.algorithms import Total
+from tacit.certificates import Certificate, certify
+from tacit.costs import Affine, Family, stack
+from tacit.errors import DataError, InputError, RangeError, VacuousError
+from tacit.learning.account import Account
+from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.network import Network, algebraic_connectivity
+from tacit.runtimes import RUNTIMES, Job, StoppingRule
+from tacit.solving import Answer, Problem, choose, solve
+from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.typing import Array
+
+BOUND = 2.0**60
+_NEIGHBOURS = 4
+_GOSSIP = 100  # rounds of gossip that are allowed for one of sums
+_DRAWS = 10  # networks tried, of which the best connected is taken
+
+
+class Assembly:
+    """Parties on a network. *privacy* is "sums", a mechanism, or None for no masks at all."""
+
+    def __init__(
+        self,
+        names: Sequence[Any],
+        *,
+        privacy: str | Mechanism | None = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+        title: str = "fit",
+    ) -> None:
+        if len(names) < 2:
+            raise DataError(
+                "there is one party, and nobody to hide anything from: name at least three in groups=, or fit its "
+                "records with scikit-learn."
+            )
+        if runtime not in RUNTIMES:
+            raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+        if not 0 <= any <= max(len(names) - 2, 1):
+            raise VacuousError(f"any = {any} of {len(names)} parties: at least two must be honest.")
+        self.privacy = mechanism(privacy)
+        self.network = connected(names, network, any=any)
+        self.runtime, self.any = runtime, any
+        self.account = Account.opened(title, self.network, self.privacy, ledger, any=any)
+        self.warnings: list[str] = []
+
+    @property
+    def sums(self) -> SumMasks | None:
+        """The masks of plain sums: secret ones, unless nothing is to be hidden."""
+        if self.privacy is None:
+            return None
+        return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
+
+    def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
+        """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
+        masks = self.sums
+        if masks is not None:
+            self._refuse_large(told, masks.bound, columns)
+        costs = [Affine(numbers) for numbers in told]
+        job = Job(
+            network=self.network, costs=costs, stack=stack(costs), x0=np.zeros(len(told[0])), algorithm=Total(),
+            exact=True, weights="metropolis", privacy=masks, rule=StoppingRule(),
+        )  # fmt: skip
+        run = RUNTIMES[self.runtime](job, None)
+        self.account = self.account.entered(what, numbers=len(told[0]), sums=1)
+        return np.array(run.x[0])
+
+    def solve(self, costs: Sequence[Family], what: str, *, x0: Array, tol: float, max_iter: int) -> Answer:
+        """Return the minimiser of the sum of all parties' costs."""
+        problem = Problem(self.network, list(costs), x0=x0)
+        algorithm = "auto" if self.privacy is not None else choose(problem, privacy=secret_sums()).algorithm
+        rounds = max_iter * _GOSSIP if isinstance(self.privacy, GaussianMasks) else max_iter
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                answer = solve(
+                    problem, privacy=self.privacy, algorithm=algorithm, runtime=self.runtime, tolerance=tol,
+                    max_rounds=rounds,
+                )  # fmt: skip
+            except RangeError as error:
+                raise DataError(
+                    f"the sums of this model exceed the public limit on numbers: {error} Leave privacy='sums' for "
+                    "a limit that fits standardised records."
+                ) from error
+        for caution in caught:
+            if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
+                continue  # nothing finer is to be had: columns that say the same leave directions without curvature
+            warnings.warn(str(caution.message), caution.category, stacklevel=5)
+        self.warnings += answer.record.warnings
+        phase2 = answer.record.phase2
+        said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
+        self.account = self.account.entered(said, numbers=problem.dim, sums=phase2.rounds if phase2.sums else 0)
+        return answer
+
+    def certificate(self, answer: Answer | None = None) -> Certificate | None:
+        """Return what is guaranteed against every coalition of the size asked for; None where nothing is."""
+        if self.privacy is None:
+            return None
+        if len(self.network) == 2:
+            if answer is None:  # `solve` has said it of a model
+                said = "NOT PRIVATE: of two parties, each learns the other's part from the sum."
+                warnings.warn(said, NotPrivateWarning, stacklevel=4)
+            return None
+        if answer is None:
+            found = certify(self.network, any=self.any, sigma=math.inf)
+            found = replace(found, computational=self.privacy.pairing == "seeds")
+        else:
+            found = answer.certificate(any=self.any)
+        if not found.is_private:
+            warnings.warn(f"NOT PRIVATE: {found.statement()}", NotPrivateWarning, stacklevel=4)
+        return found
+
+    def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:
+        """Refuse what no party should send: each would see this of its own numbers, and nobody else's."""
+        for name, numbers in zip(self.network.agents, told, strict=True):
+            large = np.flatnonzero(~(np.abs(numbers) <= bound))
+            if len(large):
+                place = f", column {columns[large[0]]!r}" if len(columns) else ""
+                raise DataError(
+                    f"party {name}{place}: its numbers are too large to be added up in secret under the public "
+                    f"limit of {bound:g}; use larger units."
+                )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + list(words[-1:]))
+
+
+def secret_sums() -> SumMasks:
+    """Return the masks that fit standardised records of any kind."""
+    return SumMasks(bound=BOUND, words=2)
+
+
+def mechanism(privacy: str | Mechanism | None) -> Mechanism | None:
+    """Return the mechanism that a parameter means."""
+    if isinstance(privacy, str):
+        if privacy != "sums":
+            raise InputError(
+                f"privacy = {privacy!r} is not 'sums', a mechanism such as AffineMasks(sigma), or None."
+            )
+        return secret_sums()
+    return privacy
+
+
+def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
+    """Return the network of parties: a graph of their names, "complete", "4-regular", or "auto"."""
+    if isinstance(network, Network | nx.Graph):
+        found = Network(network)
+        missing = [name for name in names if name not in found.index]
+        strange = [name for name in found.agents if name not in names]
+        if missing or strange:
+            words = [f"lacks party {name}" for name in missing[:1]]
+            words += [f"has {name}, which has no records" for name in strange[:1]]
+            raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(names)  # in the parties' order
+        graph.add_edges_from(found.graph.edges())
+        return Network(graph)
+    degree = _degree(network, len(names), any)
+    if degree >= len(names) - 1:
+        drawn: nx.Graph[int] = nx.complete_graph(len(names))
+    else:
+        draws = [nx.random_regular_graph(degree, len(names), seed=seed) for seed in range(_DRAWS)]
+        drawn = max(
+            draws,
+            key=lambda graph: algebraic_connectivity(Network(graph).laplacian) if nx.is_connected(graph) else 0,
+        )
+    ordered: nx.Graph[Any] = nx.Graph()
+    ordered.add_nodes_from(names)
+    ordered.add_edges_from((names[i], names[j]) for i, j in drawn.edges())
+    return Network(ordered)
+
+
+def _degree(network: Any, parties: int, any: int) -> int:
+    if network == "complete":
+        return parties - 1
+    if network == "auto":
+        return max(_NEIGHBOURS, 2 * any + 2)
+    head, _, tail = str(network).partition("-")
+    if tail != "regular" or not head.isdigit() or int(head) < 2:
+        raise InputError(f"network = {network!r} is not 'auto', 'complete', '4-regular' or a graph of the parties.")
+    degree = int(head)
+    if degree < parties - 1 and degree * parties % 2:
+        raise InputError(f"{parties} parties cannot all have {degree} neighbours; use {degree + 1}-regular.")
+    return degree

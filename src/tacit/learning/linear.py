@@ -1,0 +1,206 @@
+"""Linear models: least squares, ridge, lasso and elastic net. One sum of XᵀX and Xᵀy says all.
+
+    LinearRegression   ½|y − Xw − c|²
+    Ridge              ½|y − Xw − c|² + ½ α|w|²
+    ElasticNet         1/(2n)|y − Xw − c|² + α l1_ratio |w|₁ + ½ α(1 − l1_ratio)|w|²
+    Lasso              the same with l1_ratio = 1
+
+Penalties are on w in the parties' own units; in standard units, w = spread·u/scale, they become weights of their
+own for every column.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from tacit.costs import LeastSquares
+from tacit.learning.inference import Summary, deviations, named
+from tacit.learning.model import Fit, Penalty, PrivateModel
+from tacit.learning.parties import Party, Table
+from tacit.learning.standardising import Units
+from tacit.typing import Array
+
+_FLAT = 1e-10  # share of the largest curvature below which a direction has none
+
+
+class LinearModel(RegressorMixin, PrivateModel):
+    """y ≈ Xw + c with squared residuals."""
+
+    _family: ClassVar[str] = "least squares"
+
+    def predict(self, X: Any) -> Array:
+        """Return Xw + c."""
+        return np.asarray(self.predict_rows(X) @ self.coef_ + self.intercept_)
+
+    def _cost(self, Z: Array, y: Array, l2: Array) -> LeastSquares:
+        return LeastSquares(Z, y, l2=l2, intercept=self.fit_intercept)
+
+    def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
+        """Return Σ residual² in standard units."""
+        residual = y - Z @ x[: Z.shape[1]] - (x[-1] if self.fit_intercept else 0.0)
+        return np.array([residual @ residual])
+
+    def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
+        units, p = fit.units, len(columns)
+        turn = units.back(self.fit_intercept)
+        own = turn @ fit.x + np.append(np.zeros(p), [units.middle] * self.fit_intercept)
+        own = self._shortest(own, fit, turn)
+        self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0
+        facts: list[tuple[str, float]] = []
+        errors, freedom = np.full(len(own), np.nan), np.inf
+        if self._has_errors:
+            errors, facts, freedom = self._errors(fit, turn)
+        self.standard_errors_ = errors[:p]
+        self.intercept_standard_error_ = float(errors[p]) if self.fit_intercept else 0.0
+        self.summary_ = Summary(
+            model=f"{type(self).__name__} ({self._family})", names=named(columns, intercept=self.fit_intercept),
+            coefficients=own, standard_errors=errors, freedom=freedom, observations=units.count,
+            parties=len(table.parties), facts=tuple(facts),
+        )  # fmt: skip
+
+    def _errors(self, fit: Fit, turn: Array) -> tuple[Array, list[tuple[str, float]], float]:
+        """Return standard errors, R² and σ̂ (by the residual variance), and the degrees of freedom."""
+        n, squares = fit.units.count, float(fit.facts[0])
+        if not np.isfinite(fit.G).all():
+            return np.full(len(turn), np.nan), [("R²", 1.0 - squares / n)] * self.fit_intercept, np.inf
+        used = float(np.trace(np.linalg.pinv(fit.G + np.diag(fit.penalty), hermitian=True) @ fit.G))
+        freedom = n - used
+        if not freedom > 1e-9:
+            return np.full(len(turn), np.nan), [], np.inf
+        variance = squares / freedom
+        errors = deviations(turn, fit.covariance(variance))
+        facts = [("R²", 1.0 - squares / n)] if self.fit_intercept else []
+        return errors, [*facts, ("residual std err", float(np.sqrt(variance)) * fit.units.spread)], freedom
+
+    def _shortest(self, own: Array, fit: Fit, turn: Array) -> Array:
+        """Return the fit; among many with the same residuals, that with the shortest w in the parties' units."""
+        return own
+
+
+class PrivateLinearRegression(LinearModel):
+    """`LinearRegression` by secret sums: the same coefficients, and nobody's records.
+
+    >>> X, y = [[1.0], [2.0], [4.0], [7.0]], [3.1, 4.9, 9.2, 14.8]
+    >>> model = PrivateLinearRegression().fit(X, y, groups=["north", "south", "west", "west"])
+    >>> model.coef_.round(4).tolist(), round(model.intercept_, 4)
+    ([1.9667], 1.1167)
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        privacy: Any = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+    ) -> None:
+        self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
+        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+
+    def _weights(self, units: Units) -> Penalty:
+        return Penalty(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
+
+    def _shortest(self, own: Array, fit: Fit, turn: Array) -> Array:
+        p = len(fit.units.scale)
+        if not np.isfinite(fit.G).all():
+            return own
+        values, vectors = np.linalg.eigh(fit.G[:p, :p])
+        flat = values <= _FLAT * values[-1]
+        if not flat.any():
+            return own
+        own = own.copy()
+        null = np.linalg.qr(vectors[:, flat] / fit.units.scale[:, None])[0]
+        moved = -null @ (null.T @ own[:p])
+        own[:p] += moved
+        if self.fit_intercept:
+            own[p] -= fit.units.centre @ moved
+        return own
+
+
+class PrivateRidge(LinearModel):
+    """`Ridge` by secret sums: ½|y − Xw − c|² + ½ alpha |w|²."""
+
+    _family = "ridge"
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        privacy: Any = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+    ) -> None:
+        self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
+        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+
+    def _weights(self, units: Units) -> Penalty:
+        return Penalty(np.zeros(len(units.scale)), self.alpha / units.scale**2)
+
+
+class PrivateElasticNet(LinearModel):
+    """`ElasticNet` by secret sums: 1/(2n)|y − Xw − c|² + alpha·(l1_ratio |w|₁ + ½ (1 − l1_ratio) |w|²)."""
+
+    _family = "elastic net"
+    _has_errors = False
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        privacy: Any = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+    ) -> None:
+        self.alpha, self.l1_ratio = alpha, l1_ratio
+        self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
+        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+
+    def _weights(self, units: Units) -> Penalty:
+        return self._mixed(units, self.l1_ratio)
+
+    def _mixed(self, units: Units, ratio: float) -> Penalty:
+        weight = units.count * self.alpha
+        return Penalty(weight * ratio / (units.scale * units.spread), weight * (1.0 - ratio) / units.scale**2)
+
+
+class PrivateLasso(PrivateElasticNet):
+    """`Lasso` by secret sums: 1/(2n)|y − Xw − c|² + alpha |w|₁."""
+
+    _family = "lasso"
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        privacy: Any = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+    ) -> None:
+        self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
+        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+
+    def _weights(self, units: Units) -> Penalty:
+        return self._mixed(units, 1.0)

@@ -1,0 +1,167 @@
+"""Logistic regression, of two classes or of many.
+
+    two classes     Σ log(1 + exp(zⱼ)) − yⱼ zⱼ + |w|²/2C
+    more            Σ log Σ_k exp(z_jk) − z_{j,yⱼ} + |W|²/2C,   Σ_k w_k = 0
+
+C = ∞ is the maximum likelihood, with the standard errors that statsmodels prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from tacit.costs import Logistic, Multinomial, contrasts
+from tacit.errors import DataError, InputError
+from tacit.learning.assembly import Assembly
+from tacit.learning.inference import Summary, deviations, named
+from tacit.learning.model import Fit, Penalty, PrivateModel
+from tacit.learning.parties import Party, Table
+from tacit.learning.standardising import Units
+from tacit.solving import Answer
+from tacit.typing import Array
+
+
+class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
+    """`LogisticRegression` by secret sums; binary and multinomial.
+
+    *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are read
+    off all records. A party need not have all classes. *l1_ratio* mixes in an L1 penalty, for two classes.
+
+    >>> import numpy as np
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+    >>> model = PrivateLogisticRegression(C=np.inf).fit(X, y, groups=[0, 1, 2, 2, 2, 2])
+    >>> model.coef_.round(4).tolist(), model.intercept_.round(4).tolist()
+    ([[1.214]], [-3.0351])
+    """
+
+    _scaled_target = False
+    _numeric_target = False
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        fit_intercept: bool = True,
+        classes: Any = None,
+        tol: float = 1e-9,
+        max_iter: int = 1000,
+        privacy: Any = "sums",
+        network: Any = "auto",
+        runtime: str = "stacked",
+        any: int = 1,
+        ledger: Any = None,
+    ) -> None:
+        self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
+        self.tol, self.max_iter = tol, max_iter
+        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores: of the second class, or of every class where there are more than two."""
+        scores = self.predict_rows(X) @ self.coef_.T + self.intercept_
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable classes."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of every class."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the probabilities."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))
+
+    def _refuse_settings(self) -> None:
+        super()._refuse_settings()
+        if not self.C > 0 or not self.l1_ratio <= 1:
+            raise InputError(f"C = {self.C} must be positive, and l1_ratio = {self.l1_ratio} at most 1.")
+
+    def _prepared(self, table: Table, assembly: Assembly) -> Table:
+        """Return labels as 0 … K − 1; refuse a class that nobody has, by the sum of everybody's counts."""
+        labels = [party.y for party in table.parties]
+        check_classification_targets(np.concatenate(labels))
+        known = np.unique(np.concatenate(labels)) if self.classes is None else np.asarray(self.classes)
+        coded = []
+        for party in table.parties:
+            place = np.array([np.flatnonzero(known == label)[:1].sum() for label in party.y], dtype=np.intp)
+            if not (known[place] == party.y).all():
+                raise DataError(
+                    f"party {party.name}, column {table.target!r}: has a class that classes= does not list."
+                )
+            coded.append(place.astype(np.float64))
+        told = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
+        counts = assembly.total(told, "number of records of every class")
+        empty = np.flatnonzero(np.rint(counts) == 0)
+        if len(empty):
+            raise DataError(
+                f"column {table.target!r}: number {empty[0] + 1} in the list of classes occurs in no record of any "
+                "party; leave that class out."
+            )
+        if len(known) < 2:
+            raise DataError(f"column {table.target!r}: all records of all parties have one class; two are needed.")
+        if len(known) > 2 and self.l1_ratio:
+            raise InputError("l1_ratio is for two classes; use an l2 penalty for more.")
+        self.classes_, self._counts = known, np.rint(counts)
+        return replace(
+            table, parties=tuple(Party(p.name, p.X, y) for p, y in zip(table.parties, coded, strict=True))
+        )
+
+    def _cost(self, Z: Array, y: Array, l2: Array) -> Logistic | Multinomial:
+        if len(self.classes_) == 2:
+            return Logistic(Z, y, l2=l2, intercept=self.fit_intercept)
+        return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept)
+
+    def _weights(self, units: Units) -> Penalty:
+        return Penalty(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
+
+    def _why(self, answer: Answer) -> str:
+        if np.isfinite(self.C) or answer.status != "stalled":
+            return super()._why(answer)
+        return "the columns tell the classes apart without error, so the likelihood has no maximum; use a finite C."
+
+    def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
+        """Return the log-likelihood."""
+        A = np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
+        V = x.reshape(-1, A.shape[1])
+        scores = A @ (V.T @ contrasts(len(self.classes_)).T if len(V) > 1 else np.stack([0.0 * V[0], V[0]], axis=1))
+        return np.array([log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)].sum()])
+
+    def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
+        p, turn, binary = len(columns), fit.units.back(self.fit_intercept), len(self.classes_) == 2
+        spread, B = fit.covariance(), np.ones((1, 1)) if binary else contrasts(len(self.classes_))
+        each: Array = np.kron(B, turn).astype(np.float64)
+        own, errors = each @ fit.x, deviations(each, spread)
+        W, deviation = own.reshape(len(B), -1), errors.reshape(len(B), -1)
+        self.coef_, self.standard_errors_ = W[:, :p], deviation[:, :p]
+        none = np.zeros(len(W))
+        self.intercept_ = W[:, p] if self.fit_intercept else none
+        self.intercept_standard_error_ = deviation[:, p] if self.fit_intercept else none
+        names = named(columns, intercept=self.fit_intercept)
+        if not binary:  # against the first class, as statsmodels prints it
+            each = np.kron(B[1:] - B[0], turn).astype(np.float64)
+            own, errors = each @ fit.x, deviations(each, spread)
+            names = tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
+        share = self._counts / self._counts.sum()
+        likelihood, null = float(fit.facts[0]), float(self._counts @ np.log(share))
+        del self._counts
+        against = f", against class {self.classes_[0]}" if not binary else f" of class {self.classes_[1]}"
+        self.summary_ = Summary(
+            model=f"{type(self).__name__} (log-odds{against})", names=names, coefficients=own,
+            standard_errors=errors, freedom=np.inf, observations=fit.units.count, parties=len(table.parties),
+            facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", 1.0 - likelihood / null)),
+        )  # fmt: skip

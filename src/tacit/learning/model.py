@@ -1,0 +1,197 @@
+"""What all private estimators share: parties in, standard units, one fit by sums, coefficients back.
+
+    read → assemble → measure (two sums) → solve (a few sums) → one more sum for the standard errors
+
+A model gives its cost, its penalties and what to make of the answer. Everything that crosses from one party to
+another is a sum over all of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.costs import (
+    L1,
+    Composite,
+    ConcomitantHuber,
+    LeastSquares,
+    Logistic,
+    Multinomial,
+    Poisson,
+    pack,
+    packed_size,
+    unpack,
+)
+from tacit.errors import InputError
+from tacit.learning.assembly import Assembly
+from tacit.learning.inference import covariance
+from tacit.learning.parties import Party, Table, joined, read
+from tacit.learning.standardising import Units, measure
+from tacit.solving import Answer
+from tacit.solving.choice import ONCE
+from tacit.typing import Array
+
+Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
+
+
+class Penalty(NamedTuple):
+    """Total weights of Σ l1|u| and ½ Σ l2 u² over the columns, in standard units."""
+
+    l1: Array
+    l2: Array
+
+
+class Fit(NamedTuple):
+    """A fit in standard units: what a model turns into its attributes."""
+
+    x: Array
+    G: Array
+    """The summed Hessian of the losses at x, without penalties."""
+    facts: Array
+    """What else the parties added up there, see `_facts`."""
+    units: Units
+    penalty: Array
+    """l2 of every unknown."""
+
+    def covariance(self, dispersion: float = 1.0) -> Array:
+        """Return the covariance of x."""
+        return covariance(self.G, self.penalty, dispersion)
+
+
+class PrivateModel(BaseEstimator):
+    """A regression that parties fit together without showing their records."""
+
+    _scaled_target: ClassVar[bool] = True
+    """Whether labels are standardised too: where other units of y change nothing but the units of the answer."""
+    _numeric_target: ClassVar[bool] = True
+    _has_errors: ClassVar[bool] = True
+
+    fit_intercept: bool
+    tol: float
+    max_iter: int
+    privacy: Any
+    network: Any
+    runtime: str
+    any: int
+    ledger: Any
+
+    # what a model gives ----------------------------------------------------------------------
+
+    @abstractmethod
+    def _cost(self, Z: Array, y: Array, l2: Array) -> Loss:
+        """Return one party's loss in standard units, with its share of the penalty."""
+
+    @abstractmethod
+    def _weights(self, units: Units) -> Penalty:
+        """Return the penalties in standard units."""
+
+    @abstractmethod
+    def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
+        """Set the fitted attributes."""
+
+    def _prepared(self, table: Table, assembly: Assembly) -> Table:
+        """Return the records with labels as numbers; refuse labels that the model has no place for."""
+        return table
+
+    def _start(self, units: Units, unknowns: int) -> Array:
+        """Return the public starting point."""
+        return np.zeros(unknowns)
+
+    def _why(self, answer: Answer) -> str:
+        """Return why a fit did not converge, and what to try."""
+        return answer.sentence
+
+    def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
+        """Return what a party adds to the sum at the fit, besides its Hessian."""
+        return np.zeros(0)
+
+    # what every model then has ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit the model; *groups* names the party that holds each row.
+
+        Without groups the rows are dealt out to five parties in turn, which changes no coefficient: for trying out.
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._refuse_settings()
+        return self._fit(read(self, X, y, groups, numeric_target=self._numeric_target))
+
+    def fit_named(self, X: Array, y: Any, groups: Any, *, columns: Sequence[str], target: str) -> Self:
+        """Fit the model on arrays whose columns have these names, which summaries and sentences use."""
+        self._refuse_settings()
+        table = read(self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target)
+        return self._fit(table)
+
+    def _fit(self, table: Table) -> Self:
+        assembly = Assembly(
+            table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
+            ledger=self.ledger, title=type(self).__name__,
+        )  # fmt: skip
+        table = self._prepared(table, assembly)
+        units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
+        answer, fit = self._fitted(table, assembly, units)
+        if not answer.converged:
+            said = f"{type(self).__name__} did not converge: {self._why(answer)}"
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+        self._finish(fit, table, table.columns)
+        self.n_iter_ = answer.record.phase2.rounds
+        self.answer_ = answer
+        self.certificate_ = assembly.certificate(answer)
+        self.ledger_ = assembly.account
+        self.parties_ = table.names
+        return self
+
+    def fit_parties(self, parties: Any) -> Self:
+        """Fit the model on one (X, y) per party, in a list or by name."""
+        X, y, groups = joined(parties)
+        return self.fit(X, y, groups=groups)
+
+    def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
+        parties, weights = table.parties, self._weights(units)
+        Z = [units.rows(party.X) for party in parties]
+        y = [units.labels(party.y) for party in parties]
+        share = weights.l2 / len(parties)
+        smooth = [self._cost(rows, labels, share) for rows, labels in zip(Z, y, strict=True)]
+        x0 = self._start(units, smooth[0].dim)
+        costs: list[Loss] | list[Composite] = smooth
+        if weights.l1.any():
+            l1 = np.zeros(len(x0))
+            l1[: len(weights.l1)] = weights.l1 / len(parties)
+            costs = [cost + L1(l1) for cost in smooth]
+        answer = assembly.solve(
+            costs, f"{type(self).__name__} of {len(x0)} unknowns", x0=x0, tol=self.tol, max_iter=self.max_iter
+        )
+        x, m = answer.x, len(x0)
+        penalty = len(parties) * np.asarray(smooth[0].l2)
+        if not self._has_errors:
+            return answer, Fit(x, np.full((m, m), np.nan), np.zeros(0), units, penalty)
+        facts = [self._facts(*each, x) for each in zip(parties, Z, y, strict=True)]
+        if m > ONCE:  # too many unknowns to add up their Hessians
+            total = assembly.total(facts, "how well the fit explains the labels")
+            return answer, Fit(x, np.full((m, m), np.nan), total, units, penalty)
+        bends = [pack(cost.hess(x) - np.diag(cost.l2)) for cost in smooth]
+        told = [np.concatenate(each) for each in zip(bends, facts, strict=True)]
+        total = assembly.total(told, "Hessians at the fit, for standard errors")
+        size = packed_size(m)
+        return answer, Fit(x, unpack(total[:size], m), total[size:], units, penalty)
+
+    def predict_rows(self, X: Any) -> Array:
+        """Return X as numbers, checked against the columns that the model was fitted on."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _refuse_settings(self) -> None:
+        for name in ("alpha", "C", "l1_ratio"):
+            value: Any = getattr(self, name, 0.0)
+            if not (isinstance(value, Real) and float(value) >= 0):
+                raise InputError(f"{name} = {value} must be zero or positive.")

@@ -1,0 +1,229 @@
+"""Parties and their records: who holds which rows, and whether they can be fitted at all.
+
+A sentence about bad records names the party and the column. It never shows a value, and neither does the error of
+somebody else that it replaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from tacit.errors import DataError
+from tacit.typing import Array
+
+DEALT = 5
+"""Parties that rows are dealt out to, one after the other, where nobody says whose they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """One party's own records. Never shown."""
+
+    name: Any
+    X: Array = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    """Its labels; zeros where there are none."""
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All parties' records, as far as this process holds them."""
+
+    parties: tuple[Party, ...]
+    columns: tuple[str, ...]
+    target: str
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The parties' names, in their order."""
+        return tuple(party.name for party in self.parties)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parties))
+
+
+def read(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    *,
+    numeric_target: bool = True,
+    columns: Sequence[str] | None = None,
+    target: str | None = None,
+) -> Table:
+    """Return the records, party by party; *groups* says which party holds each row."""
+    columns = columns or _columns(X)
+    X = _numbers(estimator, X, groups)
+    names, member = _members(groups, len(X))
+    target = target or _target_name(y)
+    labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
+    columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
+    _refuse_gaps(X, names, member, columns)
+    parties = [Party(name, X[member == k], labels[member == k]) for k, name in enumerate(names)]
+    return Table(tuple(parties), columns, target)
+
+
+def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArray[Any]]:
+    """Return X, y and groups from one (X, y), or one X, per party; refuse columns that differ."""
+    items = list(parties.items() if isinstance(parties, Mapping) else enumerate(parties))
+    if not items:
+        raise DataError("there is no party; give one (X, y) for each.")
+    pairs = [(name, *(held if isinstance(held, tuple) else (held, None))) for name, held in items]
+    first = None
+    for name, X, y in pairs:
+        here = _columns(X)
+        shape = np.asarray(X).shape
+        if len(shape) != 2:
+            raise DataError(f"party {name}: its records have {len(shape)} axes; X needs rows and columns.")
+        if not shape[0]:
+            raise DataError(f"party {name} has no records; leave it out.")
+        if y is not None and len(y) != shape[0]:
+            raise DataError(f"party {name} has {shape[0]} rows and {len(y)} labels; they must agree.")
+        now = here or tuple(f"x{k}" for k in range(shape[1]))
+        first = first or (name, now)
+        refuse_other_columns(name, now, *first)
+    labels = [y for _, _, y in pairs]
+    if any(y is None for y in labels) and not all(y is None for y in labels):
+        nobody = next(name for name, _, y in pairs if y is None)
+        raise DataError(f"party {nobody} has no labels, and others have.")
+    groups = np.repeat(np.arange(len(pairs)), [len(X) for _, X, _ in pairs])
+    names = np.empty(len(pairs), dtype=object)
+    names[:] = [name for name, _, _ in pairs]
+    y = None if labels[0] is None else _together(labels)
+    return _together([X for _, X, _ in pairs]), y, names[groups]
+
+
+def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected: Sequence[str]) -> None:
+    """Refuse a party whose columns differ from another party's, and name the first that does."""
+    if tuple(columns) == tuple(expected):
+        return
+    missing = [column for column in expected if column not in columns]
+    extra = [column for column in columns if column not in expected]
+    if missing or extra:
+        said = [f"lacks the column {column!r}" for column in missing[:1]]
+        said += [f"has the column {column!r}" for column in extra[:1]]
+        raise DataError(
+            f"party {name} {' and '.join(said)}, unlike party {other}; all parties need the same columns."
+        )
+    moved = next(a for a, b in zip(columns, expected, strict=True) if a != b)
+    raise DataError(f"party {name} has its columns in another order than party {other}, first {moved!r}.")
+
+
+def _columns(X: Any) -> tuple[str, ...] | None:
+    names = getattr(X, "columns", None)
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def _together(parts: list[Any]) -> Any:
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts, ignore_index=True)
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def _target_name(y: Any) -> str:
+    name = getattr(y, "name", None)
+    return "y" if name is None else str(name)
+
+
+def _numbers(estimator: Any, X: Any, groups: Any) -> Array:
+    """Return X as numbers, checked by scikit-learn; its sentences that print records are replaced by our own."""
+    if not hasattr(X, "toarray"):  # of a sparse matrix scikit-learn says it
+        plain = np.asarray(X)
+        if plain.ndim != 2:
+            raise DataError(f"Expected 2D array, got {plain.ndim} axes. Reshape your data into rows and columns.")
+        if plain.dtype.kind == "c":
+            raise DataError("Complex data not supported: give real numbers.")
+    settings = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 2}
+    try:
+        return np.asarray(validate_data(estimator, X, **settings))
+    except ValueError as error:
+        if "could not convert" not in str(error) and "must be" not in str(error):
+            raise
+        party, column = _first_word(X, groups)
+        raise DataError(f"party {party}, column {column!r}: is not numeric; encode it as numbers first.") from None
+
+
+def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
+    """Return the party and the column of the first entry that is no number."""
+    table = np.asarray(X, dtype=object)
+    names, member = _members(groups, len(table))
+    columns = _columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
+    for k, column in enumerate(columns):
+        for row, entry in enumerate(table[:, k]):
+            try:
+                float(entry)
+            except (TypeError, ValueError):
+                return names[member[row]], column
+    return names[0], columns[0]
+
+
+def _members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the parties' names in order of appearance, and every row's party."""
+    if groups is None:
+        parties = min(DEALT, count)
+        return list(range(parties)), np.arange(count) % parties
+    groups = np.asarray(groups)
+    if groups.shape != (count,):
+        raise DataError(f"groups has shape {groups.shape} and X has {count} rows: name the party of every row.")
+    if any(map(_is_gap, groups.tolist())):
+        raise DataError("groups has missing values: name the party of every row.")
+    index: dict[Any, int] = {}
+    member = np.array([index.setdefault(name, len(index)) for name in groups.tolist()], dtype=np.intp)
+    return list(index), member
+
+
+def _labels(
+    y: Any, X: Array, names: list[Any], member: NDArray[np.intp], target: str, *, numeric: bool
+) -> NDArray[Any]:
+    y = column_or_1d(y, warn=True)
+    if len(y) != len(X):
+        raise DataError(f"X has {len(X)} rows and y has {len(y)} labels: inconsistent numbers of samples.")
+    missing = np.array([_is_gap(value) for value in y.tolist()], dtype=bool)
+    if numeric and not missing.any():
+        try:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+        except ValueError:
+            raise DataError(f"column {target!r}: is not numeric; encode it as numbers first.") from None
+    if y.dtype.kind == "f" and not missing.any():
+        missing = ~np.isfinite(y)
+    if missing.any():
+        party = names[member[int(np.argmax(missing))]]
+        held = int(missing[member == names.index(party)].sum())
+        raise DataError(
+            f"party {party}, column {target!r}: {held} label(s) missing (NaN) or infinite (inf); fill or drop "
+            "those records."
+        )
+    return np.asarray(y)
+
+
+def _is_gap(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # of pandas: NA is neither equal nor unequal to anything
+        return True
+
+
+def _refuse_gaps(X: Array, names: list[Any], member: NDArray[np.intp], columns: Sequence[str]) -> None:
+    gaps = ~np.isfinite(X)
+    if not gaps.any():
+        return
+    row, column = np.argwhere(gaps)[0]
+    party = member[row]
+    held = int(gaps[member == party, column].sum())
+    raise DataError(
+        f"party {names[party]}, column {columns[column]!r}: {held} value(s) missing (NaN) or infinite (inf); fill "
+        "or drop those records."
+    )

@@ -1,0 +1,167 @@
+"""`tacit fit` as a user types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+SIZES = {"north": 60, "south": 1, "east": 45, "west": 30}
+PLANTED = "31337.25"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write one file per hospital, and return what somebody with all of them has."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(8)
+    pooled = []
+    for name, size in SIZES.items():
+        age, dose = rng.normal(60, 10, size).round(1), rng.normal(2, 1, size).round(2)
+        chance = 1 / (1 + np.exp(-(0.08 * (age - 60) - 0.7 * (dose - 2))))
+        relapse, days = (rng.random(size) < chance).astype(int), rng.poisson(np.exp(0.02 * age - 0.1 * dose))
+        table = np.column_stack([age, dose, relapse, days])
+        lines = [",".join(f"{value:g}" for value in row) for row in table]
+        Path(f"{name}.csv").write_text("\n".join(["age,dose,relapse,days", *lines]) + "\n", encoding="utf-8")
+        pooled.append(table)
+    return np.vstack(pooled)
+
+
+CSV = [f"{name}.csv" for name in SIZES]
+
+
+def test_the_table_is_that_of_statsmodels(run, files):
+    code, out, err = run("fit", *CSV, "--target", "relapse", "--model", "logistic", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    X = np.column_stack([files[:, [0, 1, 3]], np.ones(len(files))])
+    reference = sm.Logit(files[:, 2], X).fit(disp=0, tol=1e-12)
+    rows = found["coefficients"]
+    assert [row["name"] for row in rows] == ["age", "dose", "days", "(intercept)"]
+    np.testing.assert_allclose([row["coef"] for row in rows], reference.params, rtol=1e-6)
+    np.testing.assert_allclose([row["std_err"] for row in rows], reference.bse, rtol=1e-5)
+    np.testing.assert_allclose([row["p_value"] for row in rows], reference.pvalues, rtol=1e-5)
+    assert found["observations"] == 136
+    assert found["parties"] == 4
+    assert found["warnings"] == []
+    assert any("learns the sums over all other agents, and nothing else" in said for said in found["privacy"])
+
+
+@pytest.mark.parametrize("model", ["linear", "ridge", "lasso", "elastic-net", "poisson", "huber"])
+def test_every_model_prints(model, run, files):
+    code, out, err = run("fit", *CSV, "--target", "days", "--model", model)
+    assert (code, err) == (0, "")
+    assert "(intercept)" in out
+    assert "status:       converged." in out
+    assert "told:         number of records, and sums of all columns" in out
+    assert "privacy:      secret sums" in out
+    assert ("std err" in out) == (model in ("linear", "ridge", "poisson"))
+
+
+def test_words_as_classes(run, files):
+    for name in SIZES:
+        text = Path(f"{name}.csv").read_text()
+        words = ["age,dose,relapse,days"] + [
+            ",".join([*line.split(",")[:2], "yes" if line.split(",")[2] == "1" else "no", line.split(",")[3]])
+            for line in text.splitlines()[1:]
+        ]
+        Path(f"{name}.csv").write_text("\n".join(words))
+    code, out, _ = run("fit", *CSV, "--target", "relapse", "--model", "logistic", "--C", "1")
+    assert code == 0
+    assert "log-odds of class yes" in out
+    code, _, err = run("fit", *CSV, "--target", "relapse", "--model", "linear")
+    assert code == 2
+    assert "party north, line 2, column 'relapse': is not a number" in err
+
+
+def test_each_party_as_a_process(run, files):
+    _, stacked, _ = run("fit", *CSV, "--target", "days", "--json")
+    code, peers, _ = run("fit", *CSV, "--target", "days", "--runtime", "peers", "--json")
+    assert code == 0
+    assert json.loads(peers)["coefficients"] == json.loads(stacked)["coefficients"]
+
+
+def test_a_pattern_stands_for_all_files(run, files):
+    code, out, _ = run("fit", "*.csv", "--target", "days")
+    assert code == 0
+    assert "Parties: 4" in out
+    here = Path.cwd()
+    assert "Parties: 2" in run("fit", str(here / "*th.csv"), "--target", "days")[1]
+
+
+def test_without_masks_it_says_so(run, files):
+    _, out, _ = run("fit", *CSV, "--target", "days", "--no-masks")
+    assert "privacy:      none: nothing was hidden" in out
+
+
+def test_two_parties_are_warned(run, files):
+    code, out, _ = run("fit", "north.csv", "east.csv", "--target", "days")
+    assert code == 0
+    assert "warning:      NOT PRIVATE: of two agents" in out
+    code, _, err = run("fit", "north.csv", "--target", "days")
+    assert code == 2
+    assert "nobody to hide anything from" in err
+
+
+def test_a_ledger_is_asked(run, files):
+    assert run("fit", *CSV, "--target", "days", "--ledger", "book.ledger")[0] == 0
+    code, _, err = run("fit", *CSV[:1], *CSV[2:], "--target", "days", "--ledger", "book.ledger")
+    assert code == 1
+    assert "exposed: agent south" in err
+
+
+def _change(name, line, column, text):
+    path = Path(f"{name}.csv")
+    lines = [row.split(",") for row in path.read_text().splitlines()]
+    lines[line - 1][column] = text
+    path.write_text("\n".join(",".join(row) for row in lines))
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (("east", 3, 1, ""), "party east, line 3, column 'dose': is missing"),
+        (("east", 3, 1, "NaN"), "party east, line 3, column 'dose': is missing"),
+        (("west", 2, 0, "about " + PLANTED), "party west, line 2, column 'age': is not a number"),
+        (("west", 2, 3, ""), "party west, line 2, column 'days': is missing"),
+        (("west", 1, 1, "drug"), "party west lacks the column 'dose' and has the column 'drug'"),
+        (("west", 1, 3, "nights"), "party west has no column 'days'"),
+        (("west", 1, 1, "age"), "party west has two columns 'age'"),
+        (("west", 4, 1, f"1,{PLANTED}"), "party west, line 4: 5 fields, where the header has 4"),
+    ],
+)
+def test_bad_files(damage, expected, run, files):
+    _change("north", 2, 0, PLANTED)
+    _change(*damage)
+    code, out, err = run("fit", *CSV, "--target", "days")
+    assert code == 2
+    assert out == ""
+    assert expected in err
+    assert "31337" not in err
+    assert "Traceback" not in err
+
+
+def test_other_bad_input(run, files):
+    for name in SIZES:
+        text = Path(f"{name}.csv").read_text().splitlines()
+        Path(f"{name}.csv").write_text("\n".join([text[0] + ",unit", *(row + "," + PLANTED for row in text[1:])]))
+    code, _, err = run("fit", *CSV, "--target", "days")
+    assert code == 2
+    assert "column 'unit' is the same number in all records of every party" in err
+    assert "31337" not in err
+    assert "given twice" in run("fit", "north.csv", "north.csv", "--target", "days")[2]
+    assert "cannot be read" in run("fit", "north.csv", "moon.csv", "--target", "days")[2]
+    assert "matches no file" in run("fit", "moon/*.csv", "--target", "days")[2]
+    assert "no model is called 'tree'" in run("fit", *CSV, "--target", "days", "--model", "tree")[2]
+    assert (
+        "--C means nothing to a ridge model"
+        in run("fit", *CSV, "--target", "days", "--model", "ridge", "--C", "1")[2]
+    )
+
+
+def test_the_rest_of_the_commands_do_not_load_scikit_learn():
+    code = "import sys, tacit, tacit.cli; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
