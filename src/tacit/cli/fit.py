@@ -32,7 +32,8 @@ def fit_command(
     target: Annotated[str, typer.Option(help="The column to be explained.")],
     model: Annotated[str, typer.Option(help=f"{', '.join(MODELS[:-1])} or {MODELS[-1]}.")] = "linear",
     alpha: Annotated[
-        float | None, typer.Option(help="Weight of the penalty; scikit-learn's default, and for poisson 0, unless given.")
+        float | None,
+        typer.Option(help="Weight of the penalty; scikit-learn's default, and for poisson 0, unless given."),
     ] = None,
     C: Annotated[
         float | None, typer.Option("--C", help="Of logistic: inverse weight of the penalty; none unless given.")
