@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from tacit.algorithms import Total
@@ -24,17 +23,15 @@ from tacit.certificates import Certificate, certify
 from tacit.costs import Affine, Family, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account
+from tacit.learning.links import connected
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
-from tacit.network import Network, algebraic_connectivity
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import InexactWarning, NotPrivateWarning
 from tacit.typing import Array
 
 BOUND = 2.0**60
-_NEIGHBOURS = 4
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
-_DRAWS = 10  # networks tried, of which the best connected is taken
 
 
 class Assembly:
@@ -162,46 +159,3 @@ def mechanism(privacy: str | Mechanism | None) -> Mechanism | None:
             )
         return secret_sums()
     return privacy
-
-
-def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
-    """Return the network of parties: a graph of their names, "complete", "4-regular", or "auto"."""
-    if isinstance(network, Network | nx.Graph):
-        found = Network(network)
-        missing = [name for name in names if name not in found.index]
-        strange = [name for name in found.agents if name not in names]
-        if missing or strange:
-            words = [f"lacks party {name}" for name in missing[:1]]
-            words += [f"has {name}, which has no records" for name in strange[:1]]
-            raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
-        graph: nx.Graph[Any] = nx.Graph()
-        graph.add_nodes_from(names)  # in the parties' order
-        graph.add_edges_from(found.graph.edges())
-        return Network(graph)
-    degree = _degree(network, len(names), any)
-    if degree >= len(names) - 1:
-        drawn: nx.Graph[int] = nx.complete_graph(len(names))
-    else:
-        draws = [nx.random_regular_graph(degree, len(names), seed=seed) for seed in range(_DRAWS)]
-        drawn = max(
-            draws,
-            key=lambda graph: algebraic_connectivity(Network(graph).laplacian) if nx.is_connected(graph) else 0,
-        )
-    ordered: nx.Graph[Any] = nx.Graph()
-    ordered.add_nodes_from(names)
-    ordered.add_edges_from((names[i], names[j]) for i, j in drawn.edges())
-    return Network(ordered)
-
-
-def _degree(network: Any, parties: int, any: int) -> int:
-    if network == "complete":
-        return parties - 1
-    if network == "auto":
-        return max(_NEIGHBOURS, 2 * any + 2)
-    head, _, tail = str(network).partition("-")
-    if tail != "regular" or not head.isdigit() or int(head) < 2:
-        raise InputError(f"network = {network!r} is not 'auto', 'complete', '4-regular' or a graph of the parties.")
-    degree = int(head)
-    if degree < parties - 1 and degree * parties % 2:
-        raise InputError(f"{parties} parties cannot all have {degree} neighbours; use {degree + 1}-regular.")
-    return degree
