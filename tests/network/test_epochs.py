@@ -11,9 +11,11 @@ import tacit
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
+from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.epochs import without
 from tacit.runtimes.peers.local import manifest_of
+from tacit.runtimes.peers.manifest import Masks
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -173,6 +175,87 @@ def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
     stay = [name for name in NAMES if name not in ("south", "west")]
     ends_at(run(third, tmp_path), optimum(stay))
     assert third.epoch == 2
+
+
+@pytest.mark.parametrize("pairing", ["both", "seeds"])
+def test_masks_drawn_in_a_later_epoch_are_carried_on_from_there(tmp_path, pairing):
+    """Nobody had published in the first epoch: the masks are those of the second, which had one question more."""
+    manifest = agreed(tmp_path, AffineMasks(10.0, pairing=pairing), "nids", patience=1.0)
+    run(manifest, tmp_path, leaves=["coast"], at=0)
+    second = without(manifest, members=["coast"])
+    run(second, tmp_path, leaves=["south"], at=20)
+    third = without(second, members=["south"])
+    ends_at(run(third, tmp_path), optimum([name for name in NAMES if name not in ("coast", "south")]))
+
+
+def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch):
+    """Else everybody would draw again, and show a second noisy view of its cost."""
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    SEEN.clear()
+    add = Neighbours.sum
+
+    def lie(self, v, add_=np.add, **given):
+        total = add(self, v, **({"add": add_} | given))
+        return np.zeros_like(total) if given.get("add") is np.maximum and v.shape == (1,) else total
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Neighbours, "sum", lie)
+        ends = run(without(manifest, members=["south"]), tmp_path, turn=1)
+    assert all(isinstance(end, TacitError) for end in ends.values()), ends
+    assert not SEEN
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"privacy": Masks("affine", sigma=0.001)},
+        {"unknowns": 3, "x0": [0.0, 0.0, 0.0]},
+        {"run": 2},
+        {"title": "another"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_later_manifest_that_changes_more_than_who_stays_is_refused(tmp_path, change):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    after = msgspec.structs.replace(without(manifest, members=["south"]), **change)
+    cost = costs_of()["north"] if "unknowns" not in change else tacit.Quadratic(np.eye(3), np.ones(3))
+    with pytest.raises(TacitError, match="does not follow"):
+        Agent(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+
+
+def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_for(tmp_path):
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids", dropout="wait")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    forged = without(msgspec.structs.replace(manifest, dropout="exclude"), members=["south"])
+    forged = msgspec.structs.replace(forged, previous=manifest.session())
+    for dropout in ("wait", "exclude"):
+        with pytest.raises(TacitError, match="agreed to wait"):
+            Agent(
+                msgspec.structs.replace(forged, dropout=dropout),
+                costs_of()["north"],
+                me="north",
+                key=tmp_path / "north.key",
+                folder=tmp_path,
+            ).run()
+
+
+def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
+    """Marked first, emptied last."""
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    after = without(manifest, members=["south"])
+
+    def crash(self):
+        raise Gone
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "empty", crash)
+        ends = run(after, tmp_path)
+    assert all(isinstance(end, Gone) for end in ends.values())
+    assert "later epoch" in str(run(manifest, tmp_path, only=["north"])["north"])
+    ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
 
 
 def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):

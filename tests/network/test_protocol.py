@@ -163,8 +163,19 @@ def test_a_new_connection_is_sent_what_is_missing_and_nothing_else():
         frame = north.put(body)
         if body == b"one":
             b.feed(frame.encode())
+    north.committed()
     answers = Connection(north).feed(south.hello().encode())
     assert [(f.kind, f.number, f.body) for f in answers] == [(Kind.DATA, 1, b"two"), (Kind.DATA, 2, b"three")]
+
+
+def test_whoever_asks_gets_nothing_that_is_not_written_down():
+    """A greeting may come between drawing up a message and committing it: a crash could then unsay it."""
+    north, _, south, _ = joined()
+    north.put(b"one")
+    north.committed()
+    north.put(b"two")
+    answers = Connection(north).feed(south.hello().encode())
+    assert [frame.body for frame in answers] == [b"one"]
 
 
 def test_what_is_acknowledged_is_forgotten_and_nothing_else():
@@ -421,6 +432,8 @@ class Member:
 
     def flush(self, frames: list[tuple[int, Frame]]) -> Iterator[str]:
         self.disk.commit()
+        for link in self.channels.values():
+            link.committed()
         yield "committed"
         if self.safe is not None:
             for j, used in self.safe.items():

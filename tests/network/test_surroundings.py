@@ -1,5 +1,6 @@
 """A disk without room, and clocks that are wrong: nothing is lost, and nothing is said twice."""
 
+import asyncio
 import datetime
 import errno
 import os
@@ -148,3 +149,78 @@ def test_nobody_needs_a_clock_to_know_whom_to_trust(tmp_path, first, last):
         link.send(b".")
     thread.join()
     assert shown == [ssl.PEM_cert_to_DER_cert(theirs[1].read_text())]
+
+
+def test_an_agent_runs_in_a_notebook_where_a_loop_runs_already(tmp_path):
+    job = job_of(None)
+    given = members(tmp_path, job, patience=20.0)
+    others = {name: agent for name, agent in given.items() if name != "north"}
+
+    async def cell():
+        with ThreadPoolExecutor(2) as pool:
+            running = [pool.submit(agent.run) for agent in others.values()]
+            mine = given["north"].run()
+            return [mine, *(each.result() for each in running)]
+
+    outcomes = asyncio.run(cell())
+    assert all(outcome.verdict.status == "converged" for outcome in outcomes)
+
+
+def test_a_cost_is_known_by_what_it_does_and_not_by_what_it_remembers(tmp_path):
+    """Caches, counters and the order of sets are not data; another record is."""
+
+    class Counting(tacit.Quadratic):
+        calls = 0
+
+        def curved_grad(self, x):
+            self.calls += 1
+            return super().curved_grad(x)
+
+    job = job_of(None)
+    manifest = manifest_of(job, NAMES, tmp_path)
+
+    def agent(cost):
+        return Agent(manifest, cost, me="north", key=tmp_path / "north.key", folder=tmp_path)
+
+    first = Counting(np.eye(3), np.ones(3))
+    before = agent(first)._digest()
+    assert first.smoothness > 0
+    assert agent(first)._digest() == before
+    assert agent(Counting(np.eye(3), np.ones(3) * (1 + 1e-6)))._digest() != before
+    assert agent(Counting(2 * np.eye(3), np.ones(3)))._digest() != before
+
+
+def test_a_member_that_is_started_twice_is_told_so(tmp_path):
+    job = job_of(None)
+    agent = next(iter(members(tmp_path, job).values()))
+    holding = Store(agent.file)
+    holding.begin()
+    try:
+        with pytest.raises(FileError, match="running already"):
+            agent.run()
+    finally:
+        holding.close()
+
+
+def test_messages_are_kept_until_the_checkpoint_that_replaces_them_is_committed(tmp_path):
+    """A crash in between would leave neither: neighbours would have acknowledged what was never sent."""
+    job = job_of(AffineMasks(10.0))
+    given, dropped, committed = members(tmp_path, job), [], []
+    turn, commit = sent.Sent.turn, Store.commit
+
+    def note_turn(self, numbers):
+        dropped.append((self._beside, len(committed)))
+        return turn(self, numbers)
+
+    def note_commit(self):
+        if self._open:
+            committed.append(self.path)
+        return commit(self)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sent.Sent, "turn", note_turn)
+        patched.setattr(Store, "commit", note_commit)
+        outcomes = ends(given)
+    assert dropped
+    assert all(path in committed[:count] for path, count in dropped)
+    assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)]

@@ -159,6 +159,9 @@ class _Wrapped:
         self._keep(self._neighbours[neighbour], self._me, message)
         return message
 
+    def flush(self) -> None:
+        self._links.flush()
+
     def exchange(self, messages: list[Message]) -> list[Message]:
         for row, message in enumerate(messages):
             self._keep(self._me, self._neighbours[row], message)

@@ -50,7 +50,8 @@ def agent_command(
         ),
     ] = False,
     metrics: Annotated[
-        int | None, typer.Option(help="Serve Prometheus metrics on this port of the loopback.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port of the loopback."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")] = False,
     quiet: Annotated[

@@ -5,6 +5,7 @@ A *channel* lives as long as the run, over any number of connections. Messages a
     next_out       the number of the next message that nobody has drawn up yet
     cursor         the number of the next message that the algorithm will send; behind next_out after a restart,
                    while the algorithm draws up again what was already sent
+    written        messages before this one are committed, and may go on a link
     outbox         messages sent and not yet acknowledged: the peer may want them again
     expected       the number of the next message that may arrive
     used           messages handed to the algorithm
@@ -58,12 +59,17 @@ class Channel:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
-        self.next_out = self.cursor = self.expected = self.used = self.safe = 0
+        self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
         self.told = 0
         """What the peer has acknowledged last."""
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
+
+    @property
+    def needs_nothing(self) -> bool:
+        """Whether the peer has said goodbye, or has acknowledged everything there was."""
+        return self.finished or (self.next_out > 0 and self.told >= self.next_out)
 
     @property
     def kept_from(self) -> int:
@@ -81,12 +87,16 @@ class Channel:
                     "have changed. The run cannot go on without giving something away; start a new one."
                 )
             return None
-        if self._kept + len(body) > _KEPT_BYTES:
+        if self._kept + len(body) > max(_KEPT_BYTES, 8 * self.limit):
             raise ProtocolError(f"{self.neighbour} acknowledges nothing: no more can be kept for it.")
         self.outbox.append((number, body))
         self._kept += len(body)
         self.next_out += 1
         return Frame(Kind.DATA, number, self.safe, body)
+
+    def committed(self) -> None:
+        """Note that all messages so far are written down: before that nobody gets them, whoever asks."""
+        self.written = self.next_out
 
     def restore(self, outbox: list[tuple[int, bytes]], journal: list[bytes], *, cursor: int, used: int) -> None:
         """Begin again after a restart, with what may be asked for and with what came while setting up.
@@ -95,7 +105,7 @@ class Channel:
         """
         self.outbox, self.inbox = deque(outbox), deque(journal)
         self._kept, self._waiting = sum(len(body) for _, body in outbox), sum(map(len, journal))
-        self.next_out = max(cursor, outbox[-1][0] + 1 if outbox else 0)
+        self.next_out = self.written = max(cursor, outbox[-1][0] + 1 if outbox else 0)
         self.expected, self.safe = max(used, len(journal)), used
 
     def rewind(self, *, cursor: int, used: int) -> None:
@@ -124,7 +134,7 @@ class Channel:
     def acknowledged(self, number: int) -> None:
         """Forget what the peer will not ask for again."""
         self.refuse_unsent(number)
-        self.told = number
+        self.told = max(self.told, number)
         while self.outbox and self.outbox[0][0] < number:
             self._kept -= len(self.outbox.popleft()[1])
 
@@ -136,7 +146,7 @@ class Channel:
                 f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
                 "files do not belong to the same run."
             )
-        return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if k >= number]
+        return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if number <= k < self.written]
 
     def arrived(self, frame: Frame) -> None:
         """Keep the next message; ignore one that was kept before."""
@@ -144,7 +154,7 @@ class Channel:
             raise ProtocolError(f"{self.neighbour} sent message {frame.number} before message {self.expected}.")
         if frame.number < self.expected:
             return
-        if len(self.inbox) >= _AHEAD or self._waiting > _AHEAD_BYTES:
+        if len(self.inbox) >= _AHEAD or self._waiting > max(_AHEAD_BYTES, 4 * self.limit):
             raise ProtocolError(f"{self.neighbour} sends faster than the algorithm asks: a flood.")
         self.inbox.append(frame.body)
         self._waiting += len(frame.body)
@@ -198,7 +208,7 @@ class Connection:
 
     def _data(self, frame: Frame) -> list[Frame]:
         channel = self.channel
-        news = frame.acknowledged != channel.told
+        news = frame.acknowledged > channel.told
         if news:
             channel.refuse_unsent(frame.acknowledged)
         channel.arrived(frame)

@@ -23,6 +23,9 @@ class Links(Protocol):
     def send(self, neighbour: int, message: Message) -> None:
         """Send something to the neighbour of that row; do not wait for it to arrive."""
 
+    def flush(self) -> None:
+        """Let what was sent go now, where it would else wait for the next message to be wanted."""
+
     def receive(self, neighbour: int) -> Message:
         """Wait for the next message of the neighbour of that row."""
 
@@ -105,6 +108,7 @@ class Neighbours:
             v = _like(v, self._links.receive(place.parent))
         for child in place.children:
             self._links.send(child, v)
+        self._links.flush()  # those below wait for it, while this agent computes
         spoken = len(place.children) + (place.parent is not None)
         self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
         return v

@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import errno
 import hashlib
 import os
-import pickle
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -22,7 +23,7 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
-from tacit.errors import CostError, FileError, InputError, TacitError
+from tacit.errors import CostError, FileError, InputError, ProtocolError, TacitError
 from tacit.masks import Hidden, Keystream, SumMasks
 from tacit.network import mixing_weights
 from tacit.protocol import Channel, longest
@@ -31,7 +32,7 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
-from tacit.runtimes.peers.epochs import Carried, carry, hide_again, start
+from tacit.runtimes.peers.epochs import Carried, carry, former_file, hide_again, start
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
@@ -80,6 +81,8 @@ class Agent:
         self.connections: Connections | None = None
         self.traffic = Traffic()
         self._refuse_bad_key()
+        if not self.file.parent.is_dir():
+            raise FileError(f"{self.file.parent}: the folder does not exist.")
 
     def _refuse_bad_key(self) -> None:
         certificate = self.key.with_suffix(".crt")
@@ -103,10 +106,24 @@ class Agent:
         *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
         again after every restart. *tap* listens at the links.
         """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._run(on_progress, on_wait, on_commit, tap)
+        with ThreadPoolExecutor(1) as aside:  # in a notebook: the links bring a loop of their own
+            return aside.submit(self._run, on_progress, on_wait, on_commit, tap).result()
+
+    def _run(
+        self,
+        on_progress: Callable[[Progress], None] | None,
+        on_wait: Callable[[str, float], None] | None,
+        on_commit: Callable[[], None] | None,
+        tap: Tap | None,
+    ) -> Outcome:
         answer = self._answered()
         if answer is not None:
             return answer
-        store = Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
+        store = self._open()
         try:
             self._refuse_changes(store)
             carried = self._carried(store)
@@ -115,6 +132,8 @@ class Agent:
             known = store.get("outcome")
             if known is None:
                 outcome = self._take_part(store, carried, on_progress, on_wait, on_commit, tap)
+                channels = [self.connections.neighbours[name].channel for name in self.neighbours]
+                store.fix("ended", msgspec.json.encode([(c.cursor, c.used) for c in channels]))
                 known = store.fix("outcome", told(outcome))  # before goodbye: nothing is needed any more
             if part(self.connections, store):
                 write_whole(self.result, known)
@@ -136,6 +155,12 @@ class Agent:
         finally:
             if self.connections is not None:
                 self.connections.stop()
+
+    def _open(self) -> Store:
+        try:
+            return Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
+        except sqlite3.OperationalError as error:
+            raise FileError(f"{self.file}: is in use; an agent of {self.me} is running already.") from error
 
     def _unwritten(self, error: Exception) -> FileError:
         return FileError(
@@ -183,6 +208,10 @@ class Agent:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
             if carried is not None:
                 published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                if carried.committed and not published[0]:
+                    raise ProtocolError(
+                        "a neighbour denies what this member has published: its masks stay as they are."
+                    )
                 if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve one sum anyway
                     return hide_again(carried, cost, peers, me=self.me, members=self.manifest.members)
             store.fix("drawn", b"")
@@ -215,7 +244,7 @@ class Agent:
         """Return what this member brings from the epoch before; None in the first."""
         if not self.manifest.epoch:
             return None
-        former = self.file.with_name(f"{self.me}-{self.manifest.previous[:12]}.state")
+        former = former_file(self.file, self.manifest, self.me)
         return carry(former, self.manifest, store, me=self.me, cost=self._digest())
 
     def _from(self, carried: Carried | None) -> Job:
@@ -240,7 +269,8 @@ class Agent:
 
     def _connect(self, store: Store) -> Connections:
         members, order, names = self.manifest.members, list(self.manifest.members), self.neighbours
-        position, outbox = store.position(), store.outbox()
+        position, outbox, told_end = store.position(), store.outbox(), store.get("ended")
+        ended = None if told_end is None else msgspec.json.decode(told_end, type=list[tuple[int, int]])
         neighbours = {}
         for row, name in enumerate(names):
             channel = Channel(
@@ -250,12 +280,11 @@ class Agent:
                 parts=self.manifest.parts(),
                 limit=self._longest,
             )
-            channel.restore(
-                outbox.get(row, []),
-                store.journal(row),
-                cursor=position.cursors[row] if position else 0,
-                used=position.used[row] if position else 0,
-            )
+            at = (position.cursors[row], position.used[row]) if position else (0, 0)
+            channel.restore(outbox.get(row, []), store.journal(row), cursor=at[0], used=at[1])
+            if ended is not None:  # and only goodbyes are missing
+                channel.restore(outbox.get(row, []), [], cursor=ended[row][0], used=ended[row][1])
+                channel.rewind(cursor=ended[row][0], used=ended[row][1])
             channel.finished = store.get(f"goodbye of {name}") is not None
             host, port = address_of(members[name])
             neighbours[name] = Neighbour(
@@ -277,11 +306,15 @@ class Agent:
         )
 
     def _digest(self) -> bytes:
-        """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key."""
-        try:
-            data = pickle.dumps(self.cost)
-        except Exception:  # of a cost that cannot be written down: its gradients at some points stand for it
-            x0 = self.job.x0
-            points = (x0, x0 + 1.0, np.cos(np.arange(len(x0))) - x0)
-            data = b"".join(np.asarray(self.cost.grad(x), dtype=np.float64).tobytes() for x in points)
+        """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.
+
+        What it does at a few points stands for it, to eight digits: other machines round the last ones otherwise.
+        """
+        x0 = self.job.x0
+        told = [type(self.cost).__name__]
+        with np.errstate(all="ignore"):
+            for x in (x0, x0 + 1.0, x0 + np.cos(np.arange(len(x0)))):
+                for what in (self.cost.grad(x), self.cost.rough_prox(x, 1.0)):
+                    told += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
+        data = " ".join(told).encode()
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()

@@ -59,7 +59,7 @@ class Neighbour:
 
 
 class Connections:
-    """All links of one agent, in a thread of their own."""
+    """All links of one agent, driven by its algorithm while it waits, and by a steward while it computes."""
 
     def __init__(
         self,
@@ -269,6 +269,9 @@ class Connections:
                     stream = await dial(neighbour.host, neighbour.port, self._client_context)
                 if self._who(stream) is neighbour:
                     _Link(self, neighbour, stream)
+                elif stream.certificate is None:
+                    stream.abort()
+                    neighbour.trouble = "closed"
                 else:
                     stream.abort()
                     self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
@@ -363,6 +366,8 @@ def _reason(error: BaseException) -> str:
         return "TLS refused"
     if isinstance(error, TimeoutError):
         return "no answer"
+    if isinstance(error, socket.gaierror):
+        return "no such host"
     if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno).lower()
+        return os.strerror(error.errno)
     return "closed" if isinstance(error, ConnectionError) else type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from pathlib import Path
@@ -14,6 +15,8 @@ from tacit.runtimes.agent import Outcome
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Verdict
+
+log = logging.getLogger("tacit.peers")
 
 _LINGER = 10.0  # seconds to wait for neighbours who may want something again …
 _LONGEST_LINGER = 60.0  # … and for those who are there, and have not ended
@@ -28,10 +31,11 @@ def part(connections: Connections, store: Store) -> bool:
     began = time.monotonic()
     deadline = began + _LINGER
     said: set[tuple[str, int]] = set()
+    waiting = list(connections.neighbours.values())
     while time.monotonic() < deadline:
         with connections.guard:
-            waiting = [n for n in connections.neighbours.values() if not n.channel.finished]
-            gone = [n.name for n in connections.neighbours.values() if n.channel.finished]
+            waiting = [n for n in connections.neighbours.values() if not n.channel.needs_nothing]
+            gone = [n.name for n in connections.neighbours.values() if n.channel.needs_nothing]
             greet = {
                 n.name: Frame(Kind.BYE, 0, n.channel.used).encode()
                 for n in connections.neighbours.values()
@@ -46,7 +50,14 @@ def part(connections: Connections, store: Store) -> bool:
             return True
         if any(n.open for n in waiting):
             deadline = min(time.monotonic(), began + _LONGEST_LINGER) + _LINGER
-        connections.wait(lambda: all(n.channel.finished for n in connections.neighbours.values()), 0.05)
+        connections.wait(lambda: all(n.channel.needs_nothing for n in connections.neighbours.values()), 0.05)
+    names = ", ".join(n.name for n in waiting)
+    log.warning(
+        "%s: this member has its answer, and %s has not said goodbye. The file is kept for it: start this agent "
+        "again when it is back, or remove the file when it has its answer.",
+        store.path,
+        names,
+    )
     return False
 
 

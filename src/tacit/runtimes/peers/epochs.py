@@ -105,7 +105,11 @@ def brought(file: Path, manifest: Manifest, *, me: str) -> Brought | None:
         store.close()
     if known is None and not former.exists():
         return None
-    carried = _read(former, manifest, me) if known is None else msgspec.msgpack.decode(known, type=Carried)
+    if known is None:
+        with Store(former) as store:
+            carried = _read(store, manifest, me)
+    else:
+        carried = msgspec.msgpack.decode(known, type=Carried)
     return Brought(msgspec.json.decode(carried.manifest, type=Manifest), carried.committed)
 
 
@@ -123,42 +127,62 @@ def carry(former: Path, manifest: Manifest, store: Store, *, me: str, cost: byte
                 f"{former}: is not there; a later epoch goes on from the file of the one before it. A member that "
                 "has ended, or lost its file, is left out of the next epoch too."
             )
-        known = msgspec.msgpack.encode(_read(former, manifest, me))
+        with Store(former) as before:  # marked first, emptied last: a crash in between leaves no way back
+            if before.get("superseded") is None:
+                _read(before, manifest, me)  # refuses what does not follow
+            before.fix("superseded", manifest.session().encode())
+            known = msgspec.msgpack.encode(_read(before, manifest, me))
         store.fix("carried", known)
     if former.exists():
-        before = Store(former)
-        before.supersede(manifest.session())
-        before.close()
+        with Store(former) as before:
+            before.empty()
     carried = msgspec.msgpack.decode(known, type=Carried)
     if carried.cost != cost:
         raise TacitError(f"{former}: was begun with other data; a run must end with those it began with.")
     return carried
 
 
-def _read(former: Path, manifest: Manifest, me: str) -> Carried:
-    store = Store(former)
-    try:
-        by = store.get("superseded")
-        if by is not None:
-            raise TacitError(
-                f"{former}: this member has gone on under another manifest, session {by.decode()[:16]}."
-            )
-        own, earlier = store.get("manifest"), store.get("carried")
-        key, cost = store.get("key"), store.get("cost")
-        if own is None or key is None or cost is None or store.get("session") != manifest.previous.encode():
-            raise TacitError(f"{former}: does not belong to the epoch before this one.")
-        recalled = store.recall()
-        x = b"" if recalled is None else recalled.state[0].tobytes()
-        committed = store.get("committed") is not None
-        if (
-            earlier is not None and store.get("drawn") is None
-        ):  # that epoch went on with the masks of an earlier one
-            before = msgspec.msgpack.decode(earlier, type=Carried)
-            return msgspec.structs.replace(before, committed=before.committed or committed, x=x or before.x)
-        rows = len(_neighbours(msgspec.json.decode(own, type=Manifest), me))
-        return Carried(own, key, [store.journal(row) for row in range(rows)], cost, committed, x)
-    finally:
-        store.close()
+def _read(store: Store, manifest: Manifest, me: str) -> Carried:
+    """Return what the file of the former epoch brings into the one of *manifest*, which must follow from it."""
+    by = store.get("superseded")
+    if by is not None and by != manifest.session().encode():
+        raise TacitError(
+            f"{store.path}: this member has gone on under another manifest, session {by.decode()[:16]}."
+        )
+    own, earlier = store.get("manifest"), store.get("carried")
+    key, cost = store.get("key"), store.get("cost")
+    if own is None or key is None or cost is None or store.get("session") != manifest.previous.encode():
+        raise TacitError(f"{store.path}: does not belong to the epoch before this one.")
+    before = msgspec.json.decode(own, type=Manifest)
+    refuse_stranger(before, manifest)
+    recalled = store.recall()
+    x = b"" if recalled is None else recalled.state[0].tobytes()
+    committed = store.get("committed") is not None
+    if earlier is not None and store.get("drawn") is None:  # that epoch went on with the masks of an earlier one
+        carried = msgspec.msgpack.decode(earlier, type=Carried)
+        return msgspec.structs.replace(carried, committed=carried.committed or committed, x=x or carried.x)
+    rows = len(_neighbours(before, me))
+    return Carried(own, key, [store.journal(row) for row in range(rows)], cost, committed, x)
+
+
+def refuse_stranger(before: Manifest, after: Manifest) -> None:
+    """Refuse a manifest that says anything else than the one before it, but who and which links are left out.
+
+    Members may have moved to another address; their certificates stay.
+    """
+    stay = {name: before.members[name] for name in after.members if name in before.members}
+    links = {frozenset(link) for link in after.links}
+    down = [link for link in before.links if set(link) <= set(stay) and frozenset(link) not in links]
+    expected = without(before, members=set(before.members) - set(stay), links=down)
+    moved = {
+        name: msgspec.structs.replace(member, address=stay[name].address) if name in stay else member
+        for name, member in after.members.items()
+    }
+    if msgspec.structs.replace(after, members=moved) != expected:
+        raise InputError(
+            "this manifest does not follow from the one before it: from epoch to epoch members and links are left "
+            "out, and nothing else changes."
+        )
 
 
 def hide_again(carried: Carried, cost: Family, peers: Peers, *, me: str, members: Iterable[str]) -> Hidden:
@@ -177,6 +201,8 @@ def hide_again(carried: Carried, cost: Family, peers: Peers, *, me: str, members
         weights=np.zeros(len(names)),
     )
     replay.aside().sum(np.zeros(1))  # the barrier before phase 1
+    if origin.epoch:  # and whether anybody had published under masks of an earlier epoch: nobody had
+        replay.aside().sum(np.zeros(1), add=np.maximum)
     cancelling = Cancelling(replay, np.array([name not in stay for name in names]))
     rows = row_ranges(job.network.degrees)[i]
     hidden = job.privacy.hide(cost, cancelling, Keystream(carried.key), network=job.network, rows=rows)
@@ -203,6 +229,9 @@ class Replay:
         if body is None:
             raise TacitError("the masks of this agent are not complete: it cannot go on without the one who left.")
         return decode(body)
+
+    def flush(self) -> None:
+        """Say nothing."""
 
     def exchange(self, messages: list[Message]) -> list[Message]:
         """Return what all neighbours once sent."""

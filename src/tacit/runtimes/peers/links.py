@@ -41,7 +41,8 @@ class PeerLinks:
         self._pending: dict[int, bytes] = {}  # frames by row
         self._rows = range(len(names))
         self._unsaved = 0  # bytes written down since the last checkpoint
-        self._safe: list[int] = []
+        self._safe: list[int] = []  # what was used before the checkpoint that is not committed yet …
+        self._droppable: list[int] = []  # … and from which number on messages must be kept after it
         self._setting_up = True
         self._saved_at, self._saved_round = time.monotonic(), 0
 
@@ -123,10 +124,13 @@ class PeerLinks:
     def flush(self) -> None:
         """Commit what was drawn up, then send it."""
         self._store.commit()
-        if self._safe:
-            with self._connections.guard:
-                for channel, used in zip(self._channels, self._safe, strict=True):
-                    channel.safe = used
+        with self._connections.guard:
+            for channel in self._channels:
+                channel.committed()
+            for channel, used in zip(self._channels, self._safe, strict=False):
+                channel.safe = used
+        if self._safe:  # the checkpoint is safe: what the neighbours do not want again can go
+            self._store.acknowledged(self._droppable)
             self._safe = []
         if self._pending:
             self._connections.write({self._names[row]: frames for row, frames in self._pending.items()})
@@ -160,7 +164,7 @@ class PeerLinks:
         with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
             self._store.save(recalled, keystreams=self._source.positions, cursors=cursors, used=used)
-            self._store.acknowledged([channel.kept_from for channel in self._channels])
+            self._droppable = [min(channel.kept_from, channel.cursor) for channel in self._channels]
         self._safe = used  # acknowledged once the checkpoint is committed
         self._unsaved = 0
         self._saved_at, self._saved_round = time.monotonic(), recalled.done

@@ -31,21 +31,18 @@ class Sent:
 
     def __init__(self, beside: Path, *, durable: bool) -> None:
         self._beside, self._durable = beside, durable
-        found = sorted(
-            beside.parent.glob(f"{beside.name}-sent-*"), key=lambda path: int(path.name.rpartition("-")[2])
-        )
-        self._segments = deque(_Segment(path, {}) for path in found)
-        self._next = 1 + int(found[-1].name.rpartition("-")[2]) if found else 0
+        names = (path.name for path in beside.parent.glob(f"{beside.name}-sent-*"))
+        found = sorted(int(number) for name in names if (number := name.rpartition("-")[2]).isdigit())
+        self._segments = deque(_Segment(self._path(number), {}) for number in found)
+        self._next = found[-1] + 1 if found else 0
         self._descriptor: int | None = None
 
     def append(self, links: Links, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
-        if self._descriptor is None:
-            self._open()
+        descriptor = self._open() if self._descriptor is None else self._descriptor
         rest = b"".join([*(_LINK.pack(*link) for link in links), body])
         record = _HEAD.pack(len(body), zlib.crc32(rest, len(links)), len(links)) + rest
-        descriptor = self._descriptor or 0
-        written = os.write(descriptor, record)
+        written = 0
         while written < len(record):
             written += os.write(descriptor, record[written:])
         self._segments[-1].last.update(links)
@@ -55,11 +52,19 @@ class Sent:
         if self._durable and self._descriptor is not None:
             os.fdatasync(self._descriptor)
 
-    def _open(self) -> None:
-        path = self._beside.with_name(f"{self._beside.name}-sent-{self._next}")
+    def _open(self) -> int:
+        path = self._path(self._next)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        if self._durable:  # the name of the file, too
+            folder = os.open(path.parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
         self._segments.append(_Segment(path, {}))
         self._next += 1
+        return self._descriptor
+
+    def _path(self, number: int) -> Path:
+        return self._beside.with_name(f"{self._beside.name}-sent-{number}")
 
     def read(self) -> dict[int, list[tuple[int, bytes]]]:
         """Return all messages, in order, by row; those that a link has acknowledged may be among them."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -55,7 +55,7 @@ class Store:
         if fresh:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         self.path = path
-        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2.0)
         self._database.execute(f"PRAGMA page_size = {_LARGE_PAGE if 8 * numbers > _LARGE_PAGE else _PAGE}")
         self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # before WAL: no shared memory, no locks a commit
         self._database.execute("PRAGMA journal_mode = WAL")
@@ -65,6 +65,12 @@ class Store:
         self._open = False
         self._looks = 0  # how many are written down
         self._sent = Sent(path, durable=durable)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def get(self, name: str) -> bytes | None:
         """Return one fact about the run."""
@@ -84,9 +90,8 @@ class Store:
         if self.fix(name, value) != value:
             raise TacitError(f"{self.path}: {problem}")
 
-    def supersede(self, session: str) -> None:
-        """Forget everything but that the run has gone on elsewhere, under another *session*."""
-        self.fix("superseded", session.encode())
+    def empty(self) -> None:
+        """Forget everything but that the run has gone on elsewhere."""
         self._sent.erase()
         self.begin()
         for table in ("journal", "looks", "state"):

@@ -32,7 +32,7 @@ class Stream:
         )
         self._loop = asyncio.get_running_loop()
         self._unsent: deque[memoryview] = deque()
-        self._room = memoryview(bytearray(_ROOM))
+        self._room = memoryview(b"")
         self._on_data: Callable[[bytes], None] = _nothing
         self._on_end: Callable[[Exception | None], None] = _nothing
         self.over: asyncio.Future[None] = self._loop.create_future()
@@ -79,6 +79,7 @@ class Stream:
     def listen(self, on_data: Callable[[bytes], None], on_end: Callable[[Exception | None], None]) -> None:
         """From now on call *on_data* with what comes, and *on_end* with the reason when the connection ends."""
         self._on_data, self._on_end = on_data, on_end
+        self._room = memoryview(bytearray(_ROOM))  # not before: strangers get none
         self._loop.add_reader(self._socket.fileno(), self.take)
         self._loop.call_soon(self.take)  # OpenSSL may hold something already
 
