@@ -1,6 +1,7 @@
 """Phase 2: one file per algorithm, each written once against `Cost` and `Peers`."""
 
 from tacit.algorithms.admm import ADMM
+from tacit.algorithms.bracket import Bracket
 from tacit.algorithms.dgd import DGD, DiminishingDGD
 from tacit.algorithms.direct import Direct
 from tacit.algorithms.extra import EXTRA
@@ -15,11 +16,12 @@ from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
 
 _Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
-_Summing = Direct | FISTA | LBFGS | Newton
+_Summing = Bracket | Direct | FISTA | LBFGS | Newton
 AnyAlgorithm = _Gossiping | _Summing
 
 ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
     "admm": ADMM,
+    "bracket": Bracket,
     "dgd": DGD,
     "dgd-diminishing": DiminishingDGD,
     "direct": Direct,
@@ -46,6 +48,7 @@ __all__ = [
     "OPAPC",
     "PGEXTRA",
     "AnyAlgorithm",
+    "Bracket",
     "DiminishingDGD",
     "Direct",
     "GradientTracking",
