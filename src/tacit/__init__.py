@@ -14,7 +14,7 @@
 ('Direct', 3.0)
 """
 
-from tacit import algorithms
+from tacit import algorithms, dispatch
 from tacit.certificates import (
     Certificate,
     Ledger,
@@ -78,6 +78,7 @@ __all__ = [
     "calibrate",
     "certify",
     "design",
+    "dispatch",
     "leakage",
     "load_problem",
     "peers",

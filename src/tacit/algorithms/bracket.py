@@ -3,10 +3,11 @@
     s(x) = Σ_i ∂h_i(x)                      nondecreasing in every unknown by itself
     s(low) < 0 ≤ s(high)                    the optimum is between them, kinks or not
 
-A round adds up the slopes at many points at once and keeps the two neighbours between which the sign changes. Most
-points divide the bracket evenly; some lie about where a straight line between its ends would cross zero, and end the
-search as soon as the bracket holds a single straight piece. Every unknown has its own bracket, so the costs must be
-separable: h(x) = Σ_k h_k(x_k), as prices of different hours are. No value and no Hessian is added up.
+A round adds up the slopes at many points at once and keeps the two neighbours between which the sign changes.
+Most points divide the bracket evenly; some lie about where a straight line between its ends would cross zero,
+and end the search as soon as the bracket holds a single straight piece. Every unknown has its own bracket, so
+the costs must be separable: h(x) = Σ_k h_k(x_k), as prices of different hours are. No value and no Hessian is
+added up.
 
 The first round looks at every power of ten: only the unit of x matters for it, and no guess.
 """

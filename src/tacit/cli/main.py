@@ -15,7 +15,21 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import agent, augment, calibrate, certify, demo, design, federation, init, keygen, ledger, solve, up
+from tacit.cli import (
+    agent,
+    augment,
+    calibrate,
+    certify,
+    demo,
+    design,
+    dispatch,
+    federation,
+    init,
+    keygen,
+    ledger,
+    solve,
+    up,
+)
 from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
@@ -56,6 +70,7 @@ app.command("calibrate")(calibrate.calibrate_command)
 app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.add_typer(ledger.app, name="ledger")
+app.command("dispatch")(dispatch.dispatch_command)
 app.command("keygen")(keygen.keygen_command)
 app.command("fingerprint")(keygen.fingerprint_command)
 app.add_typer(federation.app, name="federation")

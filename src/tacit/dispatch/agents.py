@@ -52,7 +52,9 @@ def agents_of(grid: Grid, kind: Kind = "bus", *, links: int | None = None, seed:
     district = _districts(grid, kind)
     names = list(dict.fromkeys(district.values())) if kind != "generator" else list(range(len(grid.generators)))
     if len(names) < 2:
-        raise InputError(f"{grid.name} has {len(names)} agent(s) of the kind {kind!r}, and two are needed; try bus.")
+        raise InputError(
+            f"{grid.name} has {len(names)} agent(s) of the kind {kind!r}, and two are needed; try bus."
+        )
     place = {name: i for i, name in enumerate(names)}
     demand = np.zeros((len(names), grid.periods))
     for bus, row in zip(grid.buses, grid.demand, strict=True):
@@ -128,7 +130,13 @@ def _designed(count: int, links: int, seed: int) -> Iterable[tuple[int, int]]:
     if links * count % 2:
         links += 1
     for attempt in range(100):
-        graph = nx.random_regular_graph(links, count, seed=seed + attempt) if links < count else nx.complete_graph(count)
+        graph = (
+            nx.random_regular_graph(links, count, seed=seed + attempt)
+            if links < count
+            else nx.complete_graph(count)
+        )
         if nx.is_connected(graph):
             return [(int(i), int(j)) for i, j in graph.edges]
-    raise InputError(f"no connected graph with {links} links each was found for {count} agents; ask for more links.")
+    raise InputError(
+        f"no connected graph with {links} links each was found for {count} agents; ask for more links."
+    )

@@ -16,6 +16,7 @@ jumps of f', which become steep slopes of a billionth of the range.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.typing import Array
 
@@ -58,7 +59,7 @@ def _merged(p: Array, v: Array, q: Array, w: Array) -> tuple[Array, Array, Array
     return at, _read(p, v, at, np.cumsum(own, axis=1)), _read(q, w, at, np.cumsum(~own, axis=1))
 
 
-def _read(p: Array, v: Array, at: Array, passed: Array) -> Array:
+def _read(p: Array, v: Array, at: Array, passed: NDArray[np.intp]) -> Array:
     """Return the values of polylines at points before which so many of their knots have passed."""
     last = p.shape[1] - 1
     left, right = np.clip(passed - 1, 0, last), np.clip(passed, 0, last)

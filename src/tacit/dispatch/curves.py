@@ -2,9 +2,9 @@
 
     (λ_1, P_1), (λ_2, P_2), …        both nondecreasing
 
-A rising piece is a quadratic cost, a vertical one (the same λ twice) a linear cost: all of it is offered at once; a
-level one is a limit. The inverse of a generator's marginal cost is such a curve, and sums of them are again. A curve
-may carry leading axes: one per generator, or one per agent.
+A rising piece is a quadratic cost, a vertical one (the same λ twice) a linear cost: all of it is offered at
+once; a level one is a limit. The inverse of a generator's marginal cost is such a curve, and sums of them are
+again. A curve may carry leading axes: one per generator, or one per agent.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.typing import Array
+
+Places = NDArray[np.intp]
 
 
 class Curve(NamedTuple):
@@ -33,8 +36,7 @@ def along(knots: Array, values: Array, x: Array) -> Array:
     array([0., 4., 5., 6.])
     """
     left, right = _between(knots, x)
-    start, end = (np.take_along_axis(_fit(knots, i), i, axis=-1) for i in (left, right))
-    low, high = (np.take_along_axis(_fit(values, i), i, axis=-1) for i in (left, right))
+    start, end, low, high = _at(knots, left), _at(knots, right), _at(values, left), _at(values, right)
     wide = end > start
     share = np.where(wide, (x - start) / np.where(wide, end - start, 1.0), 0.0)
     return np.asarray(low + np.clip(share, 0.0, 1.0) * (high - low))
@@ -43,30 +45,26 @@ def along(knots: Array, values: Array, x: Array) -> Array:
 def slope(curve: Curve, x: Array) -> Array:
     """Return dP/dλ at x, to the right of it."""
     left, right = _between(curve.price, x)
-    rise, run = (
-        np.take_along_axis(_fit(part, right), right, axis=-1) - np.take_along_axis(_fit(part, left), left, axis=-1)
-        for part in (curve.power, curve.price)
-    )
+    rise = _at(curve.power, right) - _at(curve.power, left)
+    run = _at(curve.price, right) - _at(curve.price, left)
     return np.where(run > 0, rise / np.where(run > 0, run, 1.0), 0.0)
 
 
 def area(curve: Curve, x: Array) -> Array:
-    """Return ∫ P dλ from the first knot to x; nothing is offered before the first knot of a curve that starts at 0."""
+    """Return ∫ P dλ from the first knot to x, and 0 before it."""
     widths = np.diff(curve.price, axis=-1)
     heights = (curve.power[..., 1:] + curve.power[..., :-1]) / 2
     before = np.concatenate([np.zeros_like(curve.price[..., :1]), np.cumsum(widths * heights, axis=-1)], axis=-1)
     left, _ = _between(curve.price, x)
-    there, low, start = (
-        np.take_along_axis(_fit(part, left), left, axis=-1) for part in (before, curve.power, curve.price)
-    )
+    there, low, start = _at(before, left), _at(curve.power, left), _at(curve.price, left)
     return np.where(x < start, 0.0, there + (x - start) * (low + along(*curve, x)) / 2)
 
 
 def summed(curves: Sequence[Curve]) -> Curve:
     """Return the sum of single curves: what all of them offer together.
 
-    >>> one, two = Curve(np.array([1.0, 1.0]), np.array([0.0, 5.0])), Curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))
-    >>> summed([one, two]).power
+    >>> one = Curve(np.array([1.0, 1.0]), np.array([0.0, 5.0]))
+    >>> summed([one, Curve(np.array([0.0, 2.0]), np.array([0.0, 4.0]))]).power
     array([0., 2., 7., 9.])
     """
     if not curves:
@@ -92,12 +90,14 @@ def _until(curve: Curve, x: Array) -> Array:
     return -along(-curve.price[::-1], -curve.power[::-1], -x)
 
 
-def _between(knots: Array, x: Array) -> tuple[Array, Array]:
+def _between(knots: Array, x: Array) -> tuple[Places, Places]:
     """Return the places of the knots on both sides of x."""
     last = knots.shape[-1] - 1
     place = (knots[..., None, :] <= x[..., :, None]).sum(axis=-1)
     return np.clip(place - 1, 0, last), np.clip(place, 0, last)
 
 
-def _fit(part: Array, places: Array) -> Array:
-    return np.broadcast_to(part, (*places.shape[:-1], part.shape[-1]))
+def _at(part: Array, places: Places) -> Array:
+    """Return the entries at these places of every row, whether all rows are there or one stands for all."""
+    rows = np.broadcast_to(part, (*places.shape[:-1], part.shape[-1]))
+    return np.asarray(np.take_along_axis(rows, places, axis=-1))

@@ -4,9 +4,9 @@
     h_i(λ) = max_P (λᵀP − f_i(P)) − d_iᵀλ               convex, and Σ h_i is least at the price that balances
     ∇h_i   = S_i(λ) − d_i                                what agent i offers at that price, less what it needs
 
-With Pmin_i taken out of S_i, the affine part is α_i = Pmin_i − d_i: demand and must-run output are what affine masks
-hide. One unknown per period; periods do not depend on each other here. Where a cost is linear, S_i jumps and h_i has
-a kink: its proximal map is exact all the same.
+With Pmin_i taken out of S_i, the affine part is α_i = Pmin_i − d_i: demand and must-run output are what affine
+masks hide. One unknown per period; periods do not depend on each other here. Where a cost is linear, S_i jumps
+and h_i has a kink: its proximal map is exact all the same.
 """
 
 from __future__ import annotations

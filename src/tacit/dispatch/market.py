@@ -1,7 +1,7 @@
 """The price that balances a grid, where periods do not depend on each other: one run.
 
-    secret sums     Bracket: what all offer together at many prices a round, until two neighbours are left
-    affine masks    ADMM by gossip: every agent keeps its cost curve, and tells a price of its own each round
+secret sums     Bracket: what all offer together at many prices a round, until two neighbours are left
+affine masks    ADMM by gossip: every agent keeps its cost curve, and tells a price of its own each round
 """
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ from tacit.dispatch.grid import Grid
 from tacit.errors import FileError, InputError
 from tacit.typing import Array
 
-_KILOWATTS = re.compile(r"^\s*mpc\.bus\(:,\s*\[PD,?\s*QD\]\)\s*=\s*mpc\.bus\(:,\s*\[PD,?\s*QD\]\)\s*/\s*1e3", re.MULTILINE)
+_KILOWATTS = re.compile(
+    r"^\s*mpc\.bus\(:,\s*\[PD,?\s*QD\]\)\s*=\s*mpc\.bus\(:,\s*\[PD,?\s*QD\]\)\s*/\s*1e3", re.MULTILINE
+)
 _FACTOR = re.compile(r"^\s*mpc\.bus\(:,\s*PD\)\s*=\s*mpc\.bus\(:,\s*PD\)\s*\*\s*pf", re.MULTILINE)
 _PF = re.compile(r"^\s*pf\s*=\s*([\d.]+)", re.MULTILINE)
 _ISOLATED = 4.0  # BUS_TYPE
@@ -97,7 +99,7 @@ def _generators(gen: Any, costs: Array, known: set[int], path: Path) -> tuple[Ge
     low, high = _column(gen, "PMIN", path), _column(gen, "PMAX", path)
     ramps = _ramps(gen)
     if len(costs) < len(gen):
-        raise FileError(f"{path}: {len(gen)} generators and {len(costs)} rows of gencost; give every one its cost.")
+        raise FileError(f"{path}: {len(gen)} generators, but {len(costs)} rows of gencost; give all a cost.")
     found = []
     for k in range(len(gen)):
         if status[k] <= 0 or int(at[k]) not in known:

@@ -47,14 +47,18 @@ def read_pandapower(source: Path | Any) -> Grid:
                 name = "ps_mw" if table in ("ward", "xward") else "p_mw"
                 demand[int(row.bus)] += sign * float(row[name]) * float(row.get("scaling", 1.0))
     zones = net.bus.zone if "zone" in net.bus else None
-    areas = {b: zones[b] for b in buses if zones[b] is not None and zones[b] == zones[b]} if zones is not None else {}
+    areas = (
+        {b: zones[b] for b in buses if zones[b] is not None and zones[b] == zones[b]} if zones is not None else {}
+    )
+    if len(areas) < len(buses):
+        areas = {}
     return Grid(
         name=str(getattr(net, "name", "") or "pandapower network"),
         buses=tuple(buses),
         demand=np.array([[demand[b]] for b in buses]),
         generators=tuple(unit for _, _, unit in units),
         branches=_branches(net, set(buses)),
-        areas=areas if len(areas) == len(buses) else {},
+        areas=areas,
     )
 
 
@@ -94,7 +98,9 @@ def _units(net: Any, table: str, known: set[int]) -> list[tuple[str, int, Genera
         if cost is None:
             curve, fixed = polynomial([0.0], low, high, name=name)
         elif isinstance(cost, list):
-            curve, fixed = polynomial([c * sign**k for c, k in zip(cost, (2, 1, 0), strict=True)], low, high, name=name)
+            curve, fixed = polynomial(
+                [c * sign**k for c, k in zip(cost, (2, 1, 0), strict=True)], low, high, name=name
+            )
         else:
             points = cost if sign > 0 else cost[::-1] * [-1.0, 1.0]
             curve, fixed = piecewise(points, low, high, name=name)

@@ -71,7 +71,12 @@ def follow_ramps(
             agents.graph,
             [
                 RampedSupply(
-                    [generators[k] for k in held], need, rho=rho[list(held)], centre=centre[list(held)], tau=tau, start=price
+                    [generators[k] for k in held],
+                    need,
+                    rho=rho[list(held)],
+                    centre=centre[list(held)],
+                    tau=tau,
+                    start=price,
                 )
                 for held, need in zip(agents.holds, agents.demand, strict=True)
             ],
@@ -104,14 +109,14 @@ def follow_ramps(
             return Followed(price, output, answers)
         if np.abs(price).max() > _BEYOND * level:
             raise InfeasibleError(
-                f"generators cannot follow the demand within their ramp limits: {off.max():.4g} MW are out of balance "
-                f"in period {int(off.argmax()) + 1} at any price; allow faster ramps, or smooth the profile."
+                f"generators cannot follow the demand within their ramp limits: at any price "
+                f"{off.max():.4g} MW are out of balance in period {int(off.argmax()) + 1}; allow faster ramps, or smooth the profile."
             )
         easy, converged = answer.record.phase2.rounds <= _EASY, answer.converged
         stiff = max(_FALL * stiff, _LEAST) if easy else stiff if converged else 2.0 * stiff
     raise TacitError(
-        f"{_RUNS} runs were not enough for these ramp limits: {off.max():.1e} MW are out of balance, and the cost may "
-        f"be {gap / cost:.1e} too high."
+        f"{_RUNS} runs were not enough for these ramp limits: {off.max():.1e} MW are out of balance, and the "
+        f"cost may be {gap / cost:.1e} too high."
     )
 
 

@@ -3,10 +3,10 @@
     h_i(λ) = Σ_g max_P (λᵀP − f_g(P) − ½ρ_g|P − c_g|²) − d_iᵀλ       over the paths P that g can follow
     ∇h_i   = Σ_g P_g(λ) − d_i
 
-The proximal term makes h_i differentiable although costs may be linear: small changes of the price move outputs by
-small amounts. The centre c_g is the generator's own last path, which it tells nobody; as paths and centres meet, the
-term vanishes (the proximal point method, Rockafellar, SIAM J. Control Optim. 14(5), 1976: after finitely many steps
-where costs are piecewise linear).
+The proximal term makes h_i differentiable although costs may be linear: small changes of the price move outputs
+by small amounts. The centre c_g is the generator's own last path, which it tells nobody; as paths and centres
+meet, the term vanishes (the proximal point method, Rockafellar, SIAM J. Control Optim. 14(5), 1976: after
+finitely many steps where costs are piecewise linear).
 
     dP/dλ   periods that are tied to each other by ramps move together, by 1/Σ(f'' + ρ); those at a limit do not
 """
@@ -92,7 +92,8 @@ class RampedSupply(Family):
         tied = np.abs(np.diff(P, axis=1)) >= self.ramp[:, None] - _TOUCHES
         block = np.concatenate([np.zeros((len(P), 1)), np.cumsum(~tied, axis=1)], axis=1)
         same = block[:, :, None] == block[:, None, :]
-        stuck = (P <= self.power[:, :1] + _TOUCHES) | (P >= self.power[:, -1:] - _TOUCHES)
+        low, high = self.power[:, :1], self.power[:, -1:]
+        stuck = (low + _TOUCHES >= P) | (high - _TOUCHES <= P)
         stiff = np.matvec(same.astype(float), q)
         free = ~(same & stuck[:, None, :]).any(axis=2)
         return np.asarray(self._added(same * (free / stiff)[:, :, None]) + self.tau * np.eye(self.dim))

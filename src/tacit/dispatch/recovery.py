@@ -4,9 +4,10 @@
     θ  = (Σd − ΣP⁻) / Σ(P⁺ − P⁻)                by one secret sum
     P  = P⁻ + θ (P⁺ − P⁻)
 
-Every unit stays within its limits, because P⁻ and P⁺ do. Units whose cost is linear jump from one limit to the other
-at the price: all of them then run at the same share θ of their room, which is the split that favours nobody. The cost
-is within 2δ·Σ(P⁺ − P⁻) of the least, where the true price is in between; if θ is not in [0, 1] it is not, and δ grows.
+Every unit stays within its limits, because P⁻ and P⁺ do. Units whose cost is linear jump from one limit to the
+other at the price: all of them then run at the same share θ of their room, which is the split that favours
+nobody. The cost is within 2δ·Σ(P⁺ − P⁻) of the least, where the true price is in between; if θ is not in [0, 1]
+it is not, and δ grows.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def recover(
             return Recovered(below + share * (above - below), share, answers)
         room = np.where(off <= least, room, 10.0 * room)
     raise TacitError(
-        f"the price is not known well enough to balance the grid: {off.max():.1e} MW are left; use a smaller tolerance."
+        f"the price is not known well enough to balance the grid: {off.max():.1e} MW are left; design a graph "
+        "with more links, or use secret sums."
     )
 
 

@@ -21,40 +21,42 @@ def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bo
     """Return sentences about one dispatch."""
     everybody = f"the {len(agents.holds)} {_many(agents.kind)}"
     if not masked:
-        return [f"Nothing is hidden: neighbours can read demands and cost curves of {everybody} from what they receive."]
+        return [f"Nothing is hidden: neighbours can read demands and cost curves of {everybody} as they are."]
     told = "how much all of them together offer, less what they need, at the prices tried"
     told += ", with its slope and value" * ramps
     said = []
     if sigma is None:
         said.append(
-            f"Demands and cost curves of {everybody} are hidden from each other. All that anybody learns are totals over "
-            f"the whole grid: {told}, and how the last megawatts are split."
+            f"Demands and cost curves of {everybody} are hidden from each other. Anybody learns totals "
+            f"over the whole grid only: {told}, and how the last megawatts are split."
         )
     else:
         said.append(
-            f"Demands (less must-run output) of {everybody} are hidden from each other by masks of σ = {sigma:g} MW. Cost "
-            "curves are not: a neighbour can read them from the prices that it is told. Totals over the whole grid are "
-            "learnt by all: the spare capacity, and how the last megawatts are split."
+            f"Demands (less must-run output) of {everybody} are hidden from each other by masks of {sigma:g} MW. "
+            "Cost curves are not: a neighbour can read them from the prices that it is told. Totals over the whole "
+            "grid are learnt by all: the spare capacity, and how the last megawatts are split."
         )
         said += _against_one(answer)
     leaves = [name for name, degree in agents.graph.degree if degree == 1]
     if leaves and len(agents.graph) > 2:
         what = "demand" if sigma is not None else "demand and cost curve"
+        whose = "its" if len(leaves) == 1 else "their"
         said.append(
-            f"Not protected: {len(leaves)} {_many(agents.kind, len(leaves))} with one neighbour, {listed(leaves)}: that "
-            f"neighbour knows all their masks, and so their {what}. {_remedy(agents)}"
+            f"Not protected: {len(leaves)} {_many(agents.kind, len(leaves))}"
+            f" with one neighbour ({listed(leaves)}), "
+            f"who knows all {whose} masks, and so {whose} {what}. {_remedy(agents)}"
         )
-    hanging = sum(1 for _ in nx.articulation_points(agents.graph))
-    if hanging:
+    hanging = len(list(nx.articulation_points(agents.graph)))
+    if hanging and len(agents.graph) > 2:
         said.append(
-            f"{hanging} {_many(agents.kind, hanging)} alone cut the graph: each learns the totals of the parts behind it. "
-            "A designed graph (links=4) has no such cuts."
+            f"The graph falls apart without {_one_of(agents.kind, hanging)}, who learns the total of every part "
+            "that comes loose. A designed graph (--links 4) has no such place."
         )
     return said
 
 
 def protecting_links(graph: nx.Graph[Any]) -> list[tuple[Any, Any]]:
-    """Return links that give everybody at least two neighbours; the fewest that leave no cut where that is affordable.
+    """Return links after which everybody has two neighbours; after which no agent alone cuts a small graph.
 
     >>> protecting_links(nx.path_graph(4))
     [(0, 3)]
@@ -70,7 +72,9 @@ def protecting_links(graph: nx.Graph[Any]) -> list[tuple[Any, Any]]:
 def _remedy(agents: Agents) -> str:
     links = protecting_links(agents.graph)
     shown = ", ".join(f"{a} – {b}" for a, b in links[:6]) + f" and {len(links) - 6} more" * (len(links) > 6)
-    return f"{len(links)} more link{'s' * (len(links) != 1)} would protect them: {shown}; any private channel will do."
+    return (
+        f"{len(links)} more link{'s' * (len(links) != 1)} would protect them: {shown}; any private channel will do."
+    )
 
 
 def _against_one(answer: Answer) -> list[str]:
@@ -83,6 +87,9 @@ def _against_one(answer: Answer) -> list[str]:
 
 
 def _many(kind: str, count: int = 2) -> str:
-    return {"bus": "bus" if count == 1 else "buses", "area": "area" if count == 1 else "areas"}.get(
-        kind, "generator" if count == 1 else "generators"
-    )
+    many = {"bus": "buses", "area": "areas", "generator": "generators"}
+    return kind if count == 1 else many[kind]
+
+
+def _one_of(kind: str, count: int) -> str:
+    return f"one {kind}" if count == 1 else f"any one of {count} {_many(kind)}"
