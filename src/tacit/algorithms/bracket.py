@@ -9,7 +9,8 @@ and end the search as soon as the bracket holds a single straight piece. Every u
 the costs must be separable: h(x) = Σ_k h_k(x_k), as prices of different hours are. No value and no Hessian is
 added up.
 
-The first round looks at every power of ten: only the unit of x matters for it, and no guess.
+The first round looks at powers of ten on both sides of the start, and the next ones farther out until every unknown
+has its bracket: only the unit of x matters for that, and no guess.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError, UnboundedError
 from tacit.typing import Array, Cost, Peers
 
-_DECADES = np.arange(-6.0, 10.0)
+_DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # looked at one after the other
 _AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
 _ULPS = np.array([-4.0, 4.0])  # and so many roundings of it
 
@@ -37,6 +38,7 @@ class State(NamedTuple):
     high: Array  # where it is not
     below: Array  # the slope at the lower end
     above: Array  # and at the upper
+    looks: Array  # how far out was looked for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,32 +69,29 @@ class Bracket:
     def init(self, x: Array, cost: Cost) -> State:
         """Start with no bracket at all."""
         far = np.full_like(x, np.inf)
-        return State(x=x, error=np.array(np.inf), low=-far, high=far, below=-far, above=far)
+        return State(x=x, error=np.array(np.inf), low=-far, high=far, below=-far, above=far, looks=np.array(0))
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Narrow the brackets: one sum."""
-        at = _decades(state.x) if np.isinf(state.error) else self._inside(state)
+        at = _farther(state) if np.isinf(state.error) else self._inside(state)
         told = np.concatenate([cost.grad(x) for x in at], axis=-1)
         slopes = peers.sum(told).reshape(at.shape)
         at = np.concatenate([[state.low], at, [state.high]])
         slopes = np.concatenate([[state.below], slopes, [state.above]])
         above = slopes >= 0
         above[0], above[-1] = False, True
-        upper = above.argmax(axis=0)
-        each = np.arange(at.shape[1])
+        upper, each = above.argmax(axis=0), np.arange(at.shape[1])
         low, high = at[upper - 1, each], at[upper, each]
-        if np.isinf([low, high]).any():
-            raise UnboundedError(
-                f"the sum of the costs has no minimum: {int(np.isinf([low, high]).any(axis=0).sum())} of "
-                f"{len(low)} unknown(s) would go beyond {_reach(state.x):.0e}."
-            )
+        found = np.isfinite(low) & np.isfinite(high)
+        width = np.where(found, high - np.where(found, low, 0.0), np.inf)
         return State(
-            x=low + (high - low) / 2,
-            error=np.asarray((high - low).max() / 2),
+            x=np.where(found, np.where(found, low, 0.0) + np.where(found, width, 0.0) / 2, state.x),
+            error=np.asarray(width.max() / 2),
             low=low,
             high=high,
             below=slopes[upper - 1, each],
             above=slopes[upper, each],
+            looks=state.looks + 1,
         )
 
     def _inside(self, state: State) -> Array:
@@ -107,11 +106,14 @@ class Bracket:
         return np.sort(np.clip(some, state.low, state.high), axis=0)
 
 
-def _decades(x: Array) -> Array:
-    """Return x and points at every power of ten from it, on both sides, (K, m)."""
-    away = 10.0**_DECADES
-    return x + np.concatenate([-away[::-1], [0.0], away])[:, None]
-
-
-def _reach(x: Array) -> float:
-    return float(np.abs(x).max() + 10.0 ** _DECADES[-1])
+def _farther(state: State) -> Array:
+    """Return points at the next powers of ten from the start, on both sides, (K, m); inside brackets found."""
+    if state.looks >= len(_DECADES):
+        lost = np.isinf(state.low) | np.isinf(state.high)
+        raise UnboundedError(
+            f"the sum of the costs has no minimum: {int(lost.sum())} of {len(lost)} unknown(s) would go farther "
+            f"than {10.0 ** _DECADES[-1][-1]:.0e} from the start."
+        )
+    away = 10.0 ** _DECADES[int(state.looks)]
+    points = state.x + np.concatenate([-away[::-1], [0.0], away])[:, None]
+    return np.clip(points, state.low, state.high)

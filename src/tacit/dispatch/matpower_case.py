@@ -87,7 +87,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _unit(path: Path) -> float:
-    """Return what turns the demands of a file into MW: some give them in kW, or in kVA, and say so in a statement."""
+    """Return what turns the demands of a file into MW: some give kW, or kVA, and say so in a statement."""
     text = path.read_text(encoding="utf-8", errors="replace")
     unit = 1e-3 if _KILOWATTS.search(text) else 1.0
     factor = _PF.search(text) if _FACTOR.search(text) else None

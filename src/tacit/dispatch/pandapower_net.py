@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.dispatch.generators import Generator, piecewise, polynomial
-from tacit.dispatch.grid import Grid
+from tacit.dispatch.grid import Bus, Grid
 from tacit.errors import FileError, InputError
 from tacit.typing import Array
 
@@ -47,11 +47,11 @@ def read_pandapower(source: Path | Any) -> Grid:
                 name = "ps_mw" if table in ("ward", "xward") else "p_mw"
                 demand[int(row.bus)] += sign * float(row[name]) * float(row.get("scaling", 1.0))
     zones = net.bus.zone if "zone" in net.bus else None
-    areas = (
+    areas: dict[Bus, Any] = (
         {b: zones[b] for b in buses if zones[b] is not None and zones[b] == zones[b]} if zones is not None else {}
     )
     if len(areas) < len(buses):
-        areas = {}
+        areas.clear()
     return Grid(
         name=str(getattr(net, "name", "") or "pandapower network"),
         buses=tuple(buses),

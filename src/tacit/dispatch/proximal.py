@@ -110,7 +110,8 @@ def follow_ramps(
         if np.abs(price).max() > _BEYOND * level:
             raise InfeasibleError(
                 f"generators cannot follow the demand within their ramp limits: at any price "
-                f"{off.max():.4g} MW are out of balance in period {int(off.argmax()) + 1}; allow faster ramps, or smooth the profile."
+                f"{off.max():.4g} MW are out of balance in period {int(off.argmax()) + 1}; allow faster ramps, or "
+                "smooth the profile."
             )
         easy, converged = answer.record.phase2.rounds <= _EASY, answer.converged
         stiff = max(_FALL * stiff, _LEAST) if easy else stiff if converged else 2.0 * stiff
