@@ -91,22 +91,26 @@ def factors(given: str) -> Array:
     """Return a profile from a list, a file or a name."""
     if given == "day":
         return np.array(DAY)
-    path = Path(given)
-    text = given
-    if path.suffix or path.is_file():
+    found = _numbers(given)
+    if found is None and Path(given).suffix:
         try:
-            text = path.read_text(encoding="utf-8")
+            found = _numbers(Path(given).read_text(encoding="utf-8"))
         except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    try:
-        found = np.array([float(word) for word in text.replace(",", " ").replace(";", " ").split()])
-    except ValueError as error:
+            raise FileError(f"{given}: cannot be read ({error.strerror}).") from error
+    if found is None or not len(found) or not np.isfinite(found).all():
         raise InputError(
-            f"--profile {given}: a profile is a list of numbers, one a period, such as 0.6,0.8,1.0; or day."
-        ) from error
-    if not len(found) or not np.isfinite(found).all():
-        raise InputError(f"--profile {given}: a profile needs one finite number for each period, and at least one.")
+            f"--profile {given}: a profile is a list of numbers, one a period, such as 0.6,0.8,1.0; a file with such "
+            "a list; or day."
+        )
     return found
+
+
+def _numbers(text: str) -> Array | None:
+    """Return the numbers in a text, with commas, semicolons or spaces between them; None if there is anything else."""
+    try:
+        return np.array([float(word) for word in text.replace(",", " ").replace(";", " ").split()])
+    except ValueError:
+        return None
 
 
 def show(found: Schedule, *, quiet: bool) -> None:
