@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import bending, certificates, masks, optimality, peers, rounds, sums
+from benchmarks import bending, certificates, dispatch, masks, optimality, peers, rounds, sums
 
 _ALL = {
     "rounds": rounds.main,
@@ -12,6 +12,7 @@ _ALL = {
     "bending": bending.main,
     "certificates": certificates.main,
     "peers": peers.main,
+    "dispatch": dispatch.main,
 }
 
 if __name__ == "__main__":

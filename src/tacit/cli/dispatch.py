@@ -14,14 +14,11 @@ from rich.table import Table
 from tacit.cli.agents_table import agents_table
 from tacit.cli.graphs import Json, refuse_to_overwrite
 from tacit.cli.progress import progress_bar
-from tacit.dispatch import Schedule, dispatch, read_grid
+from tacit.dispatch import DAY, Schedule, dispatch, read_grid
 from tacit.dispatch.agents import Kind
 from tacit.errors import FileError, InputError
 from tacit.typing import Array
 
-DAY = (0.67, 0.63, 0.60, 0.59, 0.59, 0.60, 0.74, 0.86, 0.95, 0.96, 0.96, 0.95,
-       0.95, 0.95, 0.93, 0.94, 0.99, 1.00, 1.00, 0.96, 0.91, 0.83, 0.73, 0.63)  # fmt: skip
-"""A winter weekday, hour by hour, of the IEEE Reliability Test System: shares of its peak."""
 _SHOWN = 15  # generators in the table; --out has all of them
 
 
@@ -99,14 +96,14 @@ def factors(given: str) -> Array:
             raise FileError(f"{given}: cannot be read ({error.strerror}).") from error
     if found is None or not len(found) or not np.isfinite(found).all():
         raise InputError(
-            f"--profile {given}: a profile is a list of numbers, one a period, such as 0.6,0.8,1.0; a file with such "
-            "a list; or day."
+            f"--profile {given}: a profile is a list of numbers, one a period, as 0.6,0.8,1.0; a file with "
+            "such a list; or day."
         )
     return found
 
 
 def _numbers(text: str) -> Array | None:
-    """Return the numbers in a text, with commas, semicolons or spaces between them; None if there is anything else."""
+    """Return the numbers in a text, with commas, semicolons or spaces between them; None if there is more."""
     try:
         return np.array([float(word) for word in text.replace(",", " ").replace(";", " ").split()])
     except ValueError:

@@ -5,12 +5,13 @@ from tacit.dispatch.curves import Curve
 from tacit.dispatch.dispatch import dispatch
 from tacit.dispatch.dual import Supply
 from tacit.dispatch.generators import Generator, piecewise, polynomial
-from tacit.dispatch.grid import Grid, read_grid
+from tacit.dispatch.grid import DAY, Grid, read_grid
 from tacit.dispatch.ramped import RampedSupply
 from tacit.dispatch.schedule import Schedule
 from tacit.dispatch.statement import protecting_links
 
 __all__ = [
+    "DAY",
     "Agents",
     "Curve",
     "Generator",

@@ -14,6 +14,9 @@ from tacit.errors import InputError
 from tacit.typing import Array
 
 Bus = int | str
+DAY = (0.67, 0.63, 0.60, 0.59, 0.59, 0.60, 0.74, 0.86, 0.95, 0.96, 0.96, 0.95,
+       0.95, 0.95, 0.93, 0.94, 0.99, 1.00, 1.00, 0.96, 0.91, 0.83, 0.73, 0.63)  # fmt: skip
+"""A winter weekday, hour by hour, of the IEEE Reliability Test System: shares of its peak."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,8 +27,8 @@ def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bo
     said = []
     if sigma is None:
         said.append(
-            f"Demands and cost curves of {everybody} are hidden from each other. Anybody learns totals "
-            f"over the whole grid only: {told}, and how the last megawatts are split."
+            f"Demands and cost curves of {everybody} are hidden from each other. Nobody learns more "
+            f"than totals over the whole grid: {told}, and how the last megawatts are split."
         )
     else:
         said.append(
@@ -73,7 +73,7 @@ def _remedy(agents: Agents) -> str:
     links = protecting_links(agents.graph)
     shown = ", ".join(f"{a} – {b}" for a, b in links[:6]) + f" and {len(links) - 6} more" * (len(links) > 6)
     return (
-        f"{len(links)} more link{'s' * (len(links) != 1)} would protect them: {shown}; any private channel will do."
+        f"{len(links)} more link{'s' * (len(links) != 1)} would change that: {shown}; any private channel will do."
     )
 
 
