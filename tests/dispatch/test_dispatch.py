@@ -118,6 +118,8 @@ def test_buses_on_one_line_are_named_with_links_that_help():
     assert "Not protected: 1 bus with one neighbour (8), who knows all its masks" in said
     links = protecting_links(nx.Graph(read_grid("case14").branches))
     assert f"{links[0][0]} – {links[0][1]}" in said
+    assert found.exposed == (8,)
+    assert list(found.helpful) == links
     helped = nx.Graph([*read_grid("case14").branches, *links])
     assert nx.is_biconnected(helped)
 

@@ -23,7 +23,7 @@ from tacit.dispatch.market import CLOSE, GOSSIPED, agree_on_price
 from tacit.dispatch.proximal import follow_ramps
 from tacit.dispatch.recovery import per_agent, recover
 from tacit.dispatch.schedule import Schedule
-from tacit.dispatch.statement import statement
+from tacit.dispatch.statement import exposed, protecting_links, statement
 from tacit.dispatch.totals import secret_totals
 from tacit.errors import InfeasibleError, ProtectionError, TacitError
 from tacit.runtimes import Progress
@@ -76,6 +76,7 @@ def dispatch(
         output, share, splits = recover(grid.generators, who, agreed.x, width=width, masked=masked, runtime=runtime)
         price, more = agreed.x, [agreed, *splits]
     answers += more
+    leaves = exposed(who) if masked else []
     return Schedule(
         grid=grid.name,
         agents=agents,
@@ -90,6 +91,8 @@ def dispatch(
         records=tuple(answer.record for answer in answers),
         seconds=time.perf_counter() - start,
         says=tuple(statement(who, agreed, sigma=sigma, masked=masked, ramps=grid.has_ramps)),
+        exposed=tuple(leaves),
+        helpful=tuple(protecting_links(who.graph)) if leaves else (),
     )
 
 

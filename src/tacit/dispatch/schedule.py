@@ -41,6 +41,10 @@ class Schedule:
     seconds: float
     says: tuple[str, ...] = field(repr=False)
     """What was hidden from whom."""
+    exposed: tuple[Any, ...] = field(repr=False)
+    """Agents with one neighbour, who knows all their masks."""
+    helpful: tuple[tuple[Any, Any], ...] = field(repr=False)
+    """Links that would protect them."""
 
     @property
     def total_cost(self) -> float:
@@ -87,6 +91,8 @@ class Schedule:
                 "exchanges": self.exchanges,
                 "seconds": self.seconds,
                 "privacy": list(self.says),
+                "exposed": list(self.exposed),
+                "helpful": [list(link) for link in self.helpful],
             }
         )
 

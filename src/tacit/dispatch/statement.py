@@ -10,10 +10,10 @@ import networkx as nx
 from tacit.certificates import augment, headline
 from tacit.dispatch.agents import Agents
 from tacit.errors import TacitError
-from tacit.network.topology import listed
 from tacit.solving import Answer
 
 _SMALL = 60  # agents up to which the fewest links are searched for
+_NAMED = 30  # agents and links in a sentence; a schedule has all of them
 _SEARCHED = 500  # agents up to which the worst single agent is searched for
 
 
@@ -37,13 +37,13 @@ def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bo
             "grid are learnt by all: the spare capacity, and how the last megawatts are split."
         )
         said += _against_one(answer)
-    leaves = [name for name, degree in agents.graph.degree if degree == 1]
-    if leaves and len(agents.graph) > 2:
+    leaves = exposed(agents)
+    if leaves:
         what = "demand" if sigma is not None else "demand and cost curve"
         whose = "its" if len(leaves) == 1 else "their"
         said.append(
             f"Not protected: {len(leaves)} {_many(agents.kind, len(leaves))}"
-            f" with one neighbour ({listed(leaves)}), "
+            f" with one neighbour ({_named(leaves)}), "
             f"who knows all {whose} masks, and so {whose} {what}. {_remedy(agents)}"
         )
     hanging = len(list(nx.articulation_points(agents.graph)))
@@ -53,6 +53,11 @@ def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bo
             "that comes loose. A designed graph (--links 4) has no such place."
         )
     return said
+
+
+def exposed(agents: Agents) -> list[Any]:
+    """Return the agents with one neighbour, who knows all their masks."""
+    return [name for name, degree in agents.graph.degree if degree == 1] if len(agents.graph) > 2 else []
 
 
 def protecting_links(graph: nx.Graph[Any]) -> list[tuple[Any, Any]]:
@@ -70,11 +75,9 @@ def protecting_links(graph: nx.Graph[Any]) -> list[tuple[Any, Any]]:
 
 
 def _remedy(agents: Agents) -> str:
-    links = protecting_links(agents.graph)
-    shown = ", ".join(f"{a} – {b}" for a, b in links[:6]) + f" and {len(links) - 6} more" * (len(links) > 6)
-    return (
-        f"{len(links)} more link{'s' * (len(links) != 1)} would change that: {shown}; any private channel will do."
-    )
+    links = [f"{a} – {b}" for a, b in protecting_links(agents.graph)]
+    count = f"{len(links)} more link{'s' * (len(links) != 1)}"
+    return f"{count} would change that: {_named(links)}; any private channel will do."
 
 
 def _against_one(answer: Answer) -> list[str]:
@@ -84,6 +87,11 @@ def _against_one(answer: Answer) -> list[str]:
         return [headline(answer.certificate(any=1), 10.0)]
     except TacitError:  # two agents have nothing to certify
         return []
+
+
+def _named(names: list[Any]) -> str:
+    more = f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+    return ", ".join(str(name) for name in names[:_NAMED]) + more
 
 
 def _many(kind: str, count: int = 2) -> str:
