@@ -77,7 +77,7 @@ def test_large_grids_by_gossip(name, links, centralised):
 @pytest.mark.parametrize("name", ["case39", "case_ACTIVSg200", "case_RTS_GMLC"])
 def test_a_whole_day_at_once(name, centralised):
     """Twenty-four prices, one run."""
-    hours = 0.93 - 0.1 * np.cos(np.arange(24) * np.pi / 12)
+    hours = 0.95 - 0.08 * np.cos(np.arange(24) * np.pi / 12)
     grid = read_grid(name, profile=hours).without_ramps()
     found, best = dispatch(grid), centralised(name, profile=hours)
     check(found, best, grid)

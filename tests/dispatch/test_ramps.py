@@ -20,7 +20,7 @@ def ramped(name, share, hours=HOURS):
 
 
 @pytest.mark.parametrize(
-    ("name", "share"), [("case9", 0.09), ("case30pwl", 0.13), ("case5", 0.14), ("case14", 0.08)]
+    ("name", "share"), [("case9", 0.075), ("case30pwl", 0.13), ("case5", 0.14), ("case14", 0.08)]
 )
 def test_ramps_reach_the_centralised_optimum(name, share, centralised):
     """Quadratic, linear and piecewise linear costs: cost, balance, limits and ramps all hold."""
