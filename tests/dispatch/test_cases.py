@@ -11,7 +11,7 @@ SMALL = ["case5", "case6ww", "case9", "case14", "case24_ieee_rts", "case30", "ca
          "case_RTS_GMLC"]  # fmt: skip
 LARGE = ["case1354pegase", "case_ACTIVSg2000"]
 HUGE = ["case1888rte", "case2383wp", "case2869pegase", "case3375wp", "case6515rte", "case9241pegase",
-        "case8387pegase", "case13659pegase", "case_ACTIVSg10k", "case_ACTIVSg25k"]  # fmt: skip
+        "case8387pegase", "case13659pegase", "case_ACTIVSg10k", "case_ACTIVSg25k", "case_ACTIVSg70k", "case_SyntheticUSA"]  # fmt: skip
 SIGMA = 100.0
 
 
