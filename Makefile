@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-network test-namespaces check bench clean
+.PHONY: demo test test-large test-network test-namespaces check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -29,6 +29,9 @@ test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and atta
 
 test-namespaces: $(VENV)/.installed-dev ## hosts on a network that loses packets and splits: needs root, ip and nft
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m namespaces
+
+test-large: $(VENV)/.installed-dev  ## dispatch of the largest public grids: some minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m large
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@
 ('Direct', 3.0)
 """
 
-from tacit import algorithms
+from tacit import algorithms, dispatch
 from tacit.audit import AuditReport, audit
 from tacit.certificates import (
     Certificate,
@@ -81,6 +81,7 @@ __all__ = [
     "calibrate",
     "certify",
     "design",
+    "dispatch",
     "leakage",
     "load_problem",
     "peers",

@@ -16,6 +16,7 @@
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
     │   └── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
     ├── NotPrivateError       no σ protects somebody on this graph
+    ├── InfeasibleError       generators cannot meet the demand within their limits
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
 A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
@@ -85,6 +86,10 @@ class ProtocolError(NetworkError):
 
 class NotPrivateError(TacitError):
     """No σ protects somebody on this graph."""
+
+
+class InfeasibleError(TacitError):
+    """Generators cannot meet the demand within their limits."""
 
 
 class RefusedError(TacitError):

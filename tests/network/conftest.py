@@ -77,7 +77,8 @@ class Federation:
     def __init__(self, folder, *, algorithm="gradient-tracking", privacy=None, n=5, tolerance=1e-9, rounds=3000):
         rng = np.random.default_rng(0)
         graph = nx.circulant_graph(n, [1, 2])
-        costs = [tacit.LeastSquares(rng.standard_normal((6, 4)), rng.standard_normal(6), l2=0.5) for _ in range(n)]
+        m = 1 if algorithm == "bracket" else 4  # it looks at every unknown by itself
+        costs = [tacit.LeastSquares(rng.standard_normal((6, m)), rng.standard_normal(6), l2=0.5) for _ in range(n)]
         problem = tacit.Problem(graph, costs)
         choice = choose(problem, algorithm, privacy=privacy)
         self.job = Job(

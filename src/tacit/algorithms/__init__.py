@@ -1,6 +1,7 @@
 """Phase 2: one file per algorithm, each written once against `Cost` and `Peers`."""
 
 from tacit.algorithms.admm import ADMM
+from tacit.algorithms.bracket import Bracket
 from tacit.algorithms.dgd import DGD, DiminishingDGD
 from tacit.algorithms.direct import Direct
 from tacit.algorithms.extra import EXTRA
@@ -16,11 +17,12 @@ from tacit.algorithms.pg_extra import PGEXTRA
 from tacit.algorithms.total import Total
 
 _Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
-_Summing = Direct | FISTA | LBFGS | Newton
+_Summing = Bracket | Direct | FISTA | LBFGS | Newton
 AnyAlgorithm = _Gossiping | _Summing
 
 ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
     "admm": ADMM,
+    "bracket": Bracket,
     "dgd": DGD,
     "dgd-diminishing": DiminishingDGD,
     "direct": Direct,
@@ -51,6 +53,7 @@ __all__ = [
     "OPAPC",
     "PGEXTRA",
     "AnyAlgorithm",
+    "Bracket",
     "DiminishingDGD",
     "Direct",
     "GradientTracking",

@@ -23,6 +23,7 @@ from tacit.cli import (
     certify,
     demo,
     design,
+    dispatch,
     federation,
     fit,
     init,
@@ -73,6 +74,7 @@ app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.command("audit")(audit.audit_command)
 app.add_typer(ledger.app, name="ledger")
+app.command("dispatch")(dispatch.dispatch_command)
 app.command("keygen")(keygen.keygen_command)
 app.command("fingerprint")(keygen.fingerprint_command)
 app.add_typer(federation.app, name="federation")

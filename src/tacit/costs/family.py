@@ -46,6 +46,9 @@ class Family(ABC):
     splits_exactly: bool = True
     """False where φ and α come from one computation, and so part from each other only up to rounding."""
 
+    separable: bool = False
+    """True where h(x) = Σ_k h_k(x_k): one function of each unknown."""
+
     affine: Array
     """α, (..., m)."""
 

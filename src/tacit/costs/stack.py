@@ -76,6 +76,11 @@ class CostStack:
         return all(group.cost.splits_exactly for group in self.groups)
 
     @property
+    def separable(self) -> bool:
+        """True if every family is."""
+        return all(group.cost.separable for group in self.groups)
+
+    @property
     def smoothness(self) -> Array:
         """One constant per agent."""
         return self.spread(lambda group: group.cost.smoothness, self.shape[:1])

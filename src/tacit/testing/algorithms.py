@@ -25,9 +25,9 @@ def small_problem(agents: int = 12, unknowns: int = 3, *, l2: float = 0.1, seed:
     return Problem(nx.random_regular_graph(4, agents, seed=seed), costs)
 
 
-def check_algorithm(algorithm: Algorithm, *, exact: bool, weights: str = "metropolis") -> None:
+def check_algorithm(algorithm: Algorithm, *, exact: bool, weights: str = "metropolis", unknowns: int = 3) -> None:
     """Check one algorithm's settings on `small_problem()`; exact ones must reach the optimum, masked or not."""
-    problem = small_problem()
+    problem = small_problem(unknowns=unknowns)
     check_apart_equals_together(algorithm, problem, weights=weights)
     check_restart(algorithm, problem, weights=weights)
     check_labels_do_not_matter(algorithm, problem, weights=weights)

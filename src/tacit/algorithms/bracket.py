@@ -1,0 +1,119 @@
+"""Bracketing by sums: costs with kinks, one unknown at a time.
+
+    s(x) = Σ_i ∂h_i(x)                      nondecreasing in every unknown by itself
+    s(low) < 0 ≤ s(high)                    the optimum is between them, kinks or not
+
+A round adds up the slopes at many points at once and keeps the two neighbours between which the sign changes.
+Most points divide the bracket evenly; some lie about where a straight line between its ends would cross zero,
+and end the search as soon as the bracket holds a single straight piece. Every unknown has its own bracket, so
+the costs must be separable: h(x) = Σ_k h_k(x_k), as prices of different hours are. No value and no Hessian is
+added up.
+
+The first round looks at powers of ten on both sides of the start, and the next ones farther out until every unknown
+has its bracket: only the unit of x matters for that, and no guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from tacit.algorithms.landscape import Landscape
+from tacit.errors import AlgorithmError, UnboundedError
+from tacit.typing import Array, Cost, Peers
+
+_DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # looked at one after the other
+_AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
+_ULPS = np.array([-4.0, 4.0])  # and so many roundings of it
+
+
+class State(NamedTuple):
+    """What all agents know."""
+
+    x: Array  # the middle of the bracket
+    error: Array  # half its width, the largest of all unknowns
+    low: Array  # where the slope is negative
+    high: Array  # where it is not
+    below: Array  # the slope at the lower end
+    above: Array  # and at the upper
+    looks: Array  # how far out was looked for it
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Settings of bracketing: how many points divide the bracket in a round."""
+
+    points: int = 31
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.points, int) and self.points >= 1):
+            raise AlgorithmError(f"points = {self.points} must be a whole number of points, at least 1.")
+
+    exact: ClassVar[bool] = True
+    handles_rough: ClassVar[bool] = False
+    handles_nonconvex: ClassVar[bool] = True
+    sums: ClassVar[tuple[str, ...]] = ("gradients",)
+    weights: ClassVar[str] = "metropolis"
+
+    @classmethod
+    def tuned(cls, landscape: Landscape) -> Self:
+        """Return the settings; refuse costs that tie their unknowns together."""
+        if landscape.cost.dim > 1 and not landscape.cost.separable:
+            raise AlgorithmError(
+                "Bracket looks at every unknown by itself, and these costs tie several together; use 'newton'."
+            )
+        return cls()
+
+    def init(self, x: Array, cost: Cost) -> State:
+        """Start with no bracket at all."""
+        far = np.full_like(x, np.inf)
+        return State(x=x, error=np.array(np.inf), low=-far, high=far, below=-far, above=far, looks=np.array(0))
+
+    def step(self, state: State, peers: Peers, cost: Cost) -> State:
+        """Narrow the brackets: one sum."""
+        at = _farther(state) if np.isinf(state.error) else self._inside(state)
+        told = np.concatenate([cost.grad(x) for x in at], axis=-1)
+        slopes = peers.sum(told).reshape(at.shape)
+        at = np.concatenate([[state.low], at, [state.high]])
+        slopes = np.concatenate([[state.below], slopes, [state.above]])
+        above = slopes >= 0
+        above[0], above[-1] = False, True
+        upper, each = above.argmax(axis=0), np.arange(at.shape[1])
+        low, high = at[upper - 1, each], at[upper, each]
+        found = np.isfinite(low) & np.isfinite(high)
+        width = np.where(found, high - np.where(found, low, 0.0), np.inf)
+        return State(
+            x=np.where(found, np.where(found, low, 0.0) + np.where(found, width, 0.0) / 2, state.x),
+            error=np.asarray(width.max() / 2),
+            low=low,
+            high=high,
+            below=slopes[upper - 1, each],
+            above=slopes[upper, each],
+            looks=state.looks + 1,
+        )
+
+    def _inside(self, state: State) -> Array:
+        """Return points between the ends of every bracket, in order, (K, m)."""
+        low, width = state.low, state.high - state.low
+        even = low + np.linspace(0.0, 1.0, self.points + 2)[1:-1, None] * width
+        gap = state.above - state.below
+        share = np.where(gap > 0, -state.below / np.where(gap > 0, gap, 1.0), 0.5)
+        crossing = low + share * width
+        ulps = _ULPS[:, None] * np.spacing(np.abs(crossing))
+        some = np.concatenate([even, crossing + _AROUND[:, None] * width, crossing + ulps])
+        return np.sort(np.clip(some, state.low, state.high), axis=0)
+
+
+def _farther(state: State) -> Array:
+    """Return points at the next powers of ten from the start, on both sides, (K, m); inside brackets found."""
+    if state.looks >= len(_DECADES):
+        lost = np.isinf(state.low) | np.isinf(state.high)
+        raise UnboundedError(
+            f"the sum of the costs has no minimum: {int(lost.sum())} of {len(lost)} unknown(s) would go farther "
+            f"than {10.0 ** _DECADES[-1][-1]:.0e} from the start."
+        )
+    away = 10.0 ** _DECADES[int(state.looks)]
+    points = state.x + np.concatenate([-away[::-1], [0.0], away])[:, None]
+    return np.clip(points, state.low, state.high)

@@ -1,0 +1,142 @@
+"""Who is an agent, what it holds, and whom it talks to.
+
+    bus         every bus with its demand and its generators; the grid's branches are the links
+    area        every area (or zone) as one; areas are linked where a branch crosses
+    generator   every unit with the demand of the buses nearest to it; linked where such districts touch
+
+Pieces of a grid that no branch joins are linked through their first agents: messages need no power line. A designed
+graph, with as many links for everybody, is faster and protects everybody alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import networkx as nx
+import numpy as np
+
+from tacit.dispatch.grid import Grid
+from tacit.errors import InputError
+from tacit.typing import Array
+
+Kind = Literal["bus", "area", "generator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """The agents of a dispatch. Holds everybody's private numbers."""
+
+    kind: Kind
+    graph: nx.Graph[Any]
+    """Who talks to whom; its nodes are the agents' names."""
+    holds: tuple[tuple[int, ...], ...] = field(repr=False)
+    """Which of the grid's generators every agent has."""
+    demand: Array = field(repr=False)
+    """MW of every agent in every period, (n, T)."""
+    joined: tuple[tuple[Any, Any], ...] = ()
+    """Links that were added because no branch joins the pieces of the grid."""
+
+    @property
+    def names(self) -> list[Any]:
+        """The agents in order."""
+        return list(self.graph)
+
+
+def agents_of(grid: Grid, kind: Kind = "bus", *, links: int | None = None, seed: int = 1) -> Agents:
+    """Return the agents of a grid; *links* designs a graph with so many links each instead of taking branches."""
+    if kind not in get_args(Kind):
+        raise InputError(f"agents = {kind!r} must be one of {', '.join(get_args(Kind))}.")
+    district = _districts(grid, kind)
+    names = list(dict.fromkeys(district.values())) if kind != "generator" else list(range(len(grid.generators)))
+    if len(names) < 2:
+        raise InputError(
+            f"{grid.name} has {len(names)} agent(s) of the kind {kind!r}, and two are needed; try bus."
+        )
+    place = {name: i for i, name in enumerate(names)}
+    demand = np.zeros((len(names), grid.periods))
+    for bus, row in zip(grid.buses, grid.demand, strict=True):
+        demand[place[district[bus]]] += row
+    holds: list[list[int]] = [[] for _ in names]
+    for k, unit in enumerate(grid.generators):
+        holds[k if kind == "generator" else place[district[unit.bus]]].append(k)
+    graph: nx.Graph[Any] = nx.Graph()
+    graph.add_nodes_from(names)
+    joined: tuple[tuple[Any, Any], ...] = ()
+    if links is None:
+        graph.add_edges_from((district[a], district[b]) for a, b in grid.branches if district[a] != district[b])
+        if kind == "generator":
+            graph.add_edges_from(_neighbours_at_a_bus(grid, district))
+        joined = tuple(pairwise(next(iter(piece)) for piece in nx.connected_components(graph)))
+    else:
+        graph.add_edges_from((names[i], names[j]) for i, j in _designed(len(names), links, seed))
+    graph.add_edges_from(joined)
+    if kind == "generator":
+        labels = {k: f"{unit.name} at {unit.bus}" for k, unit in enumerate(grid.generators)}
+        graph = nx.relabel_nodes(graph, labels)
+        joined = tuple((labels[a], labels[b]) for a, b in joined)
+    return Agents(kind, graph, tuple(map(tuple, holds)), demand, joined)
+
+
+def _districts(grid: Grid, kind: Kind) -> dict[Any, Any]:
+    """Return to which agent every bus belongs."""
+    if kind == "bus":
+        return {bus: bus for bus in grid.buses}
+    if kind == "area":
+        if not grid.areas:
+            raise InputError(f"{grid.name} does not say which area its buses are in; use --agents bus.")
+        return dict(grid.areas)
+    return _nearest(grid)
+
+
+def _nearest(grid: Grid) -> dict[Any, int]:
+    """Return the generator nearest to every bus along the branches; of two at a bus, the first."""
+    at: dict[Any, int] = {}
+    for k, unit in enumerate(grid.generators):
+        at.setdefault(unit.bus, k)
+    graph: nx.Graph[Any] = nx.Graph()
+    graph.add_nodes_from(grid.buses)
+    graph.add_edges_from(grid.branches)
+    found = dict(at)
+    frontier = list(at)
+    while frontier:
+        following = []
+        for bus in frontier:
+            for other in graph[bus]:
+                if other not in found:
+                    found[other] = found[bus]
+                    following.append(other)
+        frontier = following
+    return {bus: found.get(bus, 0) for bus in grid.buses}
+
+
+def _neighbours_at_a_bus(grid: Grid, district: dict[Any, int]) -> Iterable[tuple[int, int]]:
+    """Yield a ring of the generators at one bus: the first one speaks for the bus."""
+    together: dict[Any, list[int]] = {}
+    for k, unit in enumerate(grid.generators):
+        together.setdefault(unit.bus, []).append(k)
+    for units in together.values():
+        yield from pairwise(units)
+        if len(units) > 2:
+            yield units[-1], units[0]
+
+
+def _designed(count: int, links: int, seed: int) -> Iterable[tuple[int, int]]:
+    """Return a ring with chords drawn at random: connected, and *links* neighbours for everybody, or one more."""
+    if not 2 <= links < count:
+        raise InputError(f"links = {links} must lie between 2 and {count - 1} for {count} agents.")
+    if links * count % 2:
+        links += 1
+    for attempt in range(100):
+        graph = (
+            nx.random_regular_graph(links, count, seed=seed + attempt)
+            if links < count
+            else nx.complete_graph(count)
+        )
+        if nx.is_connected(graph):
+            return [(int(i), int(j)) for i, j in graph.edges]
+    raise InputError(
+        f"no connected graph with {links} links each was found for {count} agents; ask for more links."
+    )

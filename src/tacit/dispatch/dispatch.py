@@ -1,0 +1,121 @@
+"""Economic dispatch: the cheapest outputs that meet the demand, agreed on by agents who show neither.
+
+    minimise Σ f_i(P_i)   subject to   Σ P_i = Σ d_i in every period,   Pmin ≤ P ≤ Pmax,   ramps
+
+1. Can it be met at all? One secret total.                               `totals`
+2. The price λ at which offers meet needs: consensus on the dual.        `market`, `proximal`
+3. The outputs, balanced and split fairly: one more secret total.        `recovery`
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.dispatch.agents import Agents, Kind, agents_of
+from tacit.dispatch.grid import Grid, read_grid
+from tacit.dispatch.market import CLOSE, GOSSIPED, agree_on_price
+from tacit.dispatch.proximal import follow_ramps
+from tacit.dispatch.recovery import per_agent, recover
+from tacit.dispatch.schedule import Schedule
+from tacit.dispatch.statement import exposed, protecting_links, statement
+from tacit.dispatch.totals import secret_totals
+from tacit.errors import InfeasibleError, ProtectionError, TacitError
+from tacit.runtimes import Progress
+from tacit.solving import Answer
+from tacit.typing import Array
+
+
+def dispatch(
+    source: Grid | str | Path | Any,
+    *,
+    agents: Kind = "bus",
+    links: int | None = None,
+    sigma: float | None = None,
+    masked: bool = True,
+    profile: ArrayLike | None = None,
+    runtime: str = "stacked",
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Schedule:
+    """Return the cheapest dispatch of a grid, found without anybody showing its demand.
+
+    *source* is a MATPOWER file or the name of one of MATPOWER's cases, a pandapower network or its JSON file, or a
+    `Grid`. *agents* are buses, areas or generators; *links* designs a graph with so many links each, where the
+    branches of the grid are taken otherwise. Whole costs are hidden by secret sums; *sigma* in MW hides demands
+    alone, by affine masks and gossip; *masked* = False hides nothing. *profile* has one factor a period for all
+    demands, or one row per bus in MW; periods are hours to ramp limits.
+    """
+    start = time.perf_counter()
+    grid = read_grid(source, profile=profile)
+    who = agents_of(grid, agents, links=links)
+    if sigma is not None and not masked:
+        raise ProtectionError("sigma asks for masks, and masked = False for none: give one of the two.")
+    if sigma is not None and grid.has_ramps:
+        raise ProtectionError(
+            "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or use "
+            "Grid.without_ramps()."
+        )
+    answers = [_refuse_shortfall(grid, who, masked=masked, runtime=runtime)]
+    if grid.has_ramps:
+        price, output, more = follow_ramps(
+            grid.generators, who, masked=masked, runtime=runtime, on_progress=on_progress
+        )
+        agreed, share = more[0], np.zeros(grid.periods)
+    else:
+        agreed = agree_on_price(
+            grid.generators, who, sigma=sigma, masked=masked, runtime=runtime, on_progress=on_progress
+        )
+        if not agreed.converged and sigma is None:
+            raise TacitError(f"the agents did not agree on a price. {agreed.sentence}")
+        width = 10.0 * CLOSE if sigma is None else 10.0 * GOSSIPED
+        output, share, splits = recover(grid.generators, who, agreed.x, width=width, masked=masked, runtime=runtime)
+        price, more = agreed.x, [agreed, *splits]
+    answers += more
+    leaves = exposed(who) if masked else []
+    return Schedule(
+        grid=grid.name,
+        agents=agents,
+        links=len(who.graph.edges),
+        price=price,
+        output=output,
+        units=tuple(unit.name for unit in grid.generators),
+        buses=tuple(unit.bus for unit in grid.generators),
+        demand=grid.demand.sum(axis=0),
+        cost=_cost(grid, output),
+        share=share,
+        records=tuple(answer.record for answer in answers),
+        seconds=time.perf_counter() - start,
+        says=tuple(statement(who, agreed, sigma=sigma, masked=masked, ramps=grid.has_ramps)),
+        exposed=tuple(leaves),
+        helpful=tuple(protecting_links(who.graph)) if leaves else (),
+    )
+
+
+def _cost(grid: Grid, output: Array) -> Array:
+    """Return $ of every period, (T,)."""
+    return np.sum([unit.cost(path) for unit, path in zip(grid.generators, output, strict=True)], axis=0)
+
+
+def _refuse_shortfall(grid: Grid, who: Agents, *, masked: bool, runtime: str) -> Answer:
+    """Raise if some period's demand is beyond what all generators can do together."""
+    least, most = (
+        np.tile([[getattr(unit, end)] for unit in grid.generators], (1, grid.periods)) for end in ("low", "high")
+    )
+    parts = [per_agent(who, most) - who.demand, who.demand - per_agent(who, least)]
+    totals, answer = secret_totals(who.graph, np.concatenate(parts, axis=1), masked=masked, runtime=runtime)
+    spare, above = np.split(totals, 2)
+    fine = 1e-9 * np.maximum(np.abs(grid.demand).sum(axis=0), 1.0)
+    for room, what, remedy in (
+        (spare, "more than all generators can give", "commit more units, or shed load"),
+        (above, "less than all generators must run at", "take units out of service, or lower their PMIN"),
+    ):
+        if (room < -fine).any():
+            worst = int(room.argmin())
+            when = f" in period {worst + 1} of {grid.periods}" if grid.periods > 1 else ""
+            raise InfeasibleError(f"{grid.name}: the demand{when} is {-room[worst]:.6g} MW {what}; {remedy}.")
+    return answer

@@ -1,0 +1,98 @@
+"""A grid as a dispatch needs it: buses with demands, generators with costs, and the branches between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tacit.dispatch.generators import Generator
+from tacit.errors import InputError
+from tacit.typing import Array
+
+Bus = int | str
+DAY = (0.67, 0.63, 0.60, 0.59, 0.59, 0.60, 0.74, 0.86, 0.95, 0.96, 0.96, 0.95,
+       0.95, 0.95, 0.93, 0.94, 0.99, 1.00, 1.00, 0.96, 0.91, 0.83, 0.73, 0.63)  # fmt: skip
+"""A winter weekday, hour by hour, of the IEEE Reliability Test System: shares of its peak."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Buses in service, in MW and $ an hour. Holds everybody's private numbers: it is never sent or shown."""
+
+    name: str
+    buses: tuple[Bus, ...]
+    demand: Array = field(repr=False)
+    """MW of every bus in every period, (buses, periods)."""
+    generators: tuple[Generator, ...] = field(repr=False)
+    """Those in service."""
+    branches: tuple[tuple[Bus, Bus], ...] = field(repr=False)
+    """Lines, transformers and DC lines in service, without parallel ones."""
+    areas: dict[Bus, Any] = field(repr=False, default_factory=dict)
+    """The area of every bus, where areas are given."""
+
+    def __post_init__(self) -> None:
+        if not self.generators:
+            raise InputError(f"{self.name}: no generator is in service, so nothing can be dispatched.")
+        if self.demand.shape[0] != len(self.buses) or self.demand.ndim != 2 or not self.demand.shape[1]:
+            raise InputError(f"{self.name}: {len(self.buses)} buses need one row of demands each.")
+        if not np.isfinite(self.demand).all():
+            raise InputError(f"{self.name}: the demand of a bus is missing or infinite.")
+
+    @property
+    def periods(self) -> int:
+        """How many periods are dispatched together."""
+        return int(self.demand.shape[1])
+
+    @property
+    def has_ramps(self) -> bool:
+        """Whether some generator cannot go through its whole range from one period to the next."""
+        return self.periods > 1 and any(g.ramp < g.high - g.low for g in self.generators)
+
+    def over(self, profile: ArrayLike) -> Grid:
+        """Return the grid over several periods: one factor for all demands, or one row per bus in MW.
+
+        >>> from tacit.dispatch import Generator, Curve
+        >>> unit = Generator("g", 1, Curve(np.array([3.0, 3.0]), np.array([0.0, 9.0])))
+        >>> grid = Grid(name="one", buses=(1,), demand=np.array([[4.0]]), generators=(unit,), branches=())
+        >>> grid.over([0.5, 1.0, 2.0]).demand
+        array([[2., 4., 8.]])
+        """
+        factors = np.asarray(profile, dtype=np.float64)
+        if factors.ndim == 1:
+            demand = self.demand[:, :1] * factors
+        elif factors.ndim == 2 and len(factors) == len(self.buses):
+            demand = factors
+        else:
+            raise InputError(
+                f"a profile of shape {factors.shape} fits neither all demands (one factor a period) nor "
+                f"{len(self.buses)} buses (one row each)."
+            )
+        return replace(self, demand=demand)
+
+    def without_ramps(self) -> Grid:
+        """Return the grid with generators that change their output at will."""
+        return replace(self, generators=tuple(replace(g, ramp=np.inf) for g in self.generators))
+
+
+def read_grid(source: str | Path | Any, *, profile: ArrayLike | None = None) -> Grid:
+    """Return the grid in a MATPOWER file (.m), of that name among MATPOWER's own, or of a pandapower network.
+
+    *source* is a path, a name such as "case118", a pandapower JSON file or a network object. *profile* repeats it
+    over several periods, as `Grid.over` does.
+    """
+    from tacit.dispatch.matpower_case import read_matpower
+    from tacit.dispatch.pandapower_net import read_pandapower
+
+    if isinstance(source, Grid):
+        grid = source
+    elif not isinstance(source, str | Path):
+        grid = read_pandapower(source)
+    elif Path(source).suffix.lower() == ".json":
+        grid = read_pandapower(Path(source))
+    else:
+        grid = read_matpower(source)
+    return grid if profile is None else grid.over(profile)
