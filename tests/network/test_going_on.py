@@ -11,7 +11,7 @@ from tacit.runtimes.peers import Manifest
 NAMES = ["north", "south", "east", "west", "centre"]
 STAY = [name for name in NAMES if name != "south"]
 L2 = 3.0
-RIDGE = ["--unknowns", "3", "--cost", "ridge", "--l2", str(L2), "--dropout", "exclude", "--patience", "10"]
+RIDGE = ["--unknowns", "3", "--cost", "ridge", "--l2", str(L2), "--dropout", "exclude", "--patience", "20"]
 WAYS = {
     "affine": ["--level", "affine", "--sigma", "10", "--algorithm", "gradient-tracking", "--setting", "step_size=0.0005"],
     "affine, seeds": [

@@ -106,11 +106,9 @@ class Agent:
         *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
         again after every restart. *tap* listens at the links.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if not _in_a_loop():
             return self._run(on_progress, on_wait, on_commit, tap)
-        with ThreadPoolExecutor(1) as aside:  # in a notebook: the links bring a loop of their own
+        with ThreadPoolExecutor(1) as aside:  # the links bring a loop of their own
             return aside.submit(self._run, on_progress, on_wait, on_commit, tap).result()
 
     def _run(
@@ -318,3 +316,12 @@ class Agent:
                     told += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
         data = " ".join(told).encode()
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
+
+
+def _in_a_loop() -> bool:
+    """Tell whether an event loop runs in this thread already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
