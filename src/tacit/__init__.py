@@ -14,39 +14,110 @@
 ('Direct', 3.0)
 """
 
-from tacit import algorithms, dispatch
-from tacit.audit import AuditReport, audit
-from tacit.certificates import (
-    Certificate,
-    Ledger,
-    allocate,
-    augment,
-    calibrate,
-    certify,
-    design,
-    leakage,
-    worst_coalition,
-)
-from tacit.costs import (
-    L1,
-    AbsoluteValue,
-    Affine,
-    Box,
-    CallableCost,
-    ElasticNet,
-    Expansion,
-    Huber,
-    LeastSquares,
-    Logistic,
-    Monomials,
-    Poisson,
-    Quadratic,
-)
-from tacit.errors import TacitError
-from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
-from tacit.network import Network
-from tacit.runtimes import peers
-from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
+import typing as _typing
+from importlib import import_module as _import_module
+
+if _typing.TYPE_CHECKING:
+    from tacit import algorithms, dispatch
+    from tacit.audit import AuditReport, audit
+    from tacit.certificates import (
+        Certificate,
+        Ledger,
+        allocate,
+        augment,
+        calibrate,
+        certify,
+        design,
+        leakage,
+        worst_coalition,
+    )
+    from tacit.costs import (
+        L1,
+        AbsoluteValue,
+        Affine,
+        Box,
+        CallableCost,
+        ElasticNet,
+        Expansion,
+        Huber,
+        LeastSquares,
+        Logistic,
+        Monomials,
+        Poisson,
+        Quadratic,
+    )
+    from tacit.errors import TacitError
+    from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
+    from tacit.network import Network
+    from tacit.runtimes import peers
+    from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "tacit": (
+        "algorithms",
+        "dispatch",
+    ),
+    "tacit.audit": (
+        "AuditReport",
+        "audit",
+    ),
+    "tacit.certificates": (
+        "Certificate",
+        "Ledger",
+        "allocate",
+        "augment",
+        "calibrate",
+        "certify",
+        "design",
+        "leakage",
+        "worst_coalition",
+    ),
+    "tacit.costs": (
+        "L1",
+        "AbsoluteValue",
+        "Affine",
+        "Box",
+        "CallableCost",
+        "ElasticNet",
+        "Expansion",
+        "Huber",
+        "LeastSquares",
+        "Logistic",
+        "Monomials",
+        "Poisson",
+        "Quadratic",
+    ),
+    "tacit.errors": ("TacitError",),
+    "tacit.masks": (
+        "AffineMasks",
+        "BasisMasks",
+        "QuadraticMasks",
+        "SumMasks",
+    ),
+    "tacit.network": ("Network",),
+    "tacit.runtimes": ("peers",),
+    "tacit.solving": (
+        "Answer",
+        "Problem",
+        "RunRecord",
+        "load_problem",
+        "solve",
+    ),
+}  # a name is loaded when it is first used: an agent's process does not carry what it does not need
+
+
+def __getattr__(name: str) -> _typing.Any:
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    found = _import_module(f"tacit.{name}") if home == "tacit" else getattr(_import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 __all__ = [
     "L1",

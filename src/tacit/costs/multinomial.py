@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import helmert
 from scipy.special import logsumexp, softmax
 
 from tacit.costs.family import Curvature, Family, finite, penalty
@@ -105,4 +104,6 @@ class Multinomial(Family):
 @lru_cache(maxsize=16)
 def contrasts(classes: int) -> Array:
     """Return B, (K, K − 1): orthonormal columns that add up to zero."""
+    from scipy.linalg import helmert  # heavy, and only multinomial models need it
+
     return np.ascontiguousarray(helmert(classes).T)

@@ -11,7 +11,6 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from tacit.network.topology import Topology
 
@@ -61,6 +60,8 @@ class _Flows:
 
     def _separating(self, group: list[int], sink: int, t: int) -> Indices | None:
         """Return at most t agents that part *group* from *sink*, if that few can."""
+        from scipy.sparse.csgraph import breadth_first_order, maximum_flow  # heavy: agents go without
+
         capacity = self.graph.copy()
         open_pipes = np.zeros(self.n, dtype=np.int32)
         open_pipes[group] = 1

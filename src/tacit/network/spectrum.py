@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
 from tacit.errors import TacitError
 from tacit.typing import Array
@@ -49,6 +48,8 @@ def mixing_spectrum(W: sp.csr_array) -> Spectrum:
     if n <= _DENSE:
         values = np.linalg.eigvalsh(W.toarray())
         return Spectrum(second=float(values[-2]), smallest=float(values[0]))
+    import scipy.sparse.linalg as spla  # heavy, and small networks go without
+
     identity = sp.eye_array(n, format="csr")
     second = 1.0 - _smallest_beside_ones(sp.csr_array(identity - W))
     try:
@@ -60,6 +61,8 @@ def mixing_spectrum(W: sp.csr_array) -> Spectrum:
 
 def _smallest_beside_ones(M: sp.csr_array) -> float:
     """Return the smallest eigenvalue of a positive semidefinite M with M·1 = 0, apart from that 0."""
+    import scipy.sparse.linalg as spla
+
     n = M.shape[0]
     lift = float(abs(M).sum(axis=1).max())  # an upper bound of every eigenvalue
 
@@ -82,6 +85,8 @@ def _smallest_beside_ones(M: sp.csr_array) -> float:
 
 def _extreme(product: Callable[[Array], Array], n: int, *, which: str, size: float) -> float:
     """Return one extreme eigenvalue of the symmetric matrix behind *product*, checked by its residual."""
+    import scipy.sparse.linalg as spla
+
     M = spla.LinearOperator((n, n), matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(n)  # public: it only starts the iteration
     values, vectors = spla.eigsh(M, k=1, which=which, v0=start, tol=1e-11, maxiter=60, ncv=64)

@@ -17,13 +17,13 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import GraphError
 from tacit.network.spectrum import algebraic_connectivity
 from tacit.typing import Array
 
 Agent = Hashable
+_SMALL = 64  # agents, up to which pieces are found by hand
 _SHOWN = 6  # labels spelled out in a message before it says "and k more"
 
 
@@ -83,11 +83,27 @@ class Topology:
     @cached_property
     def components(self) -> tuple[tuple[Agent, ...], ...]:
         """The connected pieces, each in the order of the agents."""
-        count, piece = connected_components(self.adjacency, directed=False)
-        pieces: list[list[Agent]] = [[] for _ in range(count)]
-        for agent, p in zip(self.agents, piece, strict=True):
-            pieces[p].append(agent)
-        return tuple(tuple(p) for p in pieces)
+        pieces: dict[int, list[Agent]] = {}
+        for agent, p in zip(self.agents, self._pieces(), strict=True):
+            pieces.setdefault(int(p), []).append(agent)
+        return tuple(tuple(p) for p in pieces.values())
+
+    def _pieces(self) -> NDArray[np.integer[Any]]:
+        """Return the number of every agent's piece."""
+        if len(self) > _SMALL:
+            from scipy.sparse.csgraph import connected_components  # heavy: few agents go without
+
+            return np.asarray(connected_components(self.adjacency, directed=False)[1])
+        piece = np.full(len(self), -1)
+        for first in range(len(self)):
+            reached = [first] if piece[first] < 0 else []
+            piece[reached] = first
+            while reached:
+                near = self.neighbours(reached.pop())
+                new = near[piece[near] < 0]
+                piece[new] = first
+                reached += new.tolist()
+        return piece
 
     @cached_property
     def algebraic_connectivity(self) -> float:

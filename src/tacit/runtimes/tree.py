@@ -20,7 +20,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import shortest_path
 
 from tacit.network import Topology
 
@@ -81,4 +80,6 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Exchan
 
 def depth_of(network: Topology) -> int:
     """Return D: how far the farthest agent is from the first."""
+    from scipy.sparse.csgraph import shortest_path  # heavy, and only simulations ask
+
     return int(shortest_path(network.adjacency, unweighted=True, indices=0).max())
