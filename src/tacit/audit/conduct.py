@@ -18,24 +18,26 @@ from typing import Any
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
-from tacit.audit.attacks.labels import likeliest_labels
 from tacit.audit.experiments import EXPERIMENTS, settle
+from tacit.audit.experiments.labels import infer_labels, labels_of
 from tacit.audit.experiments.words import attack_words
 from tacit.audit.game import Game, play
 from tacit.audit.phase2 import play_messages
 from tacit.audit.release import Keys
+from tacit.audit.replayed import replay
 from tacit.audit.report import AuditReport, Belief, Row
-from tacit.audit.runs import Found, Truth, attack_run, labels, labels_from_sum
+from tacit.audit.runs import Found, Truth, attack_run, labels, labels_from_sum, recorded_whole
 from tacit.audit.verdict import Verdict
-from tacit.audit.watch import public_knowledge, public_point, watch
+from tacit.audit.watch import public_knowledge, public_point, watch_effective
 from tacit.certificates import Certificate, certify
 from tacit.costs import Logistic
-from tacit.errors import InputError, TacitError
+from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 
 GAMES = 20_000
+_LEARNT = 4000  # games with messages: half of them to learn from
 _ROUNDS = (40, 400)  # of a recorded run: three times as many as agents, within these
 OnProgress = Callable[[float, str], None]
 
@@ -56,8 +58,8 @@ def audit(
     """Attack a problem's run with all that *coalition* sees, and say whether the certificate holds.
 
     *any* takes the worst coalition of that many agents instead. *masks* = False attacks the plain algorithm alone.
-    *seed* makes masks and made-up secrets reproducible. A problem file brings its own privacy and algorithm. Terms
-    that neighbours draw from agreed keys are audited as if they were exchanged: their law is the same.
+    *seed* makes masks and made-up secrets reproducible. A problem file brings its own privacy and algorithm. The
+    run is recorded on *runtime*; releases of made-up secrets, and games, always run in the stacked simulation.
     """
     start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
     weights, tree = None, True
@@ -65,26 +67,24 @@ def audit(
         privacy, weights, tree = privacy or problem.privacy, problem.weights, problem.tree
         algorithm = problem.algorithm if algorithm == "auto" else algorithm
         problem = problem.problem
-    if privacy is not None and privacy.pairing == "seeds":  # whose terms no message shows; their law is the same
-        privacy = dataclasses.replace(privacy, pairing="both")  # type: ignore[type-var]
     if privacy is not None and seed is not None:
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
     job = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds).job
-    certificate, members = _certificate(problem, job.privacy, coalition, any)
+    certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
     who = sorted(problem.network.index[member] for member in members)
     truth = _truth(problem, job)
     tell(0.05, "attacking the plain algorithm")
     plain = dataclasses.replace(job, privacy=None, floor=0.0)
-    without = _attacked(problem, plain, who, truth, runtime=runtime, seed=seed)
+    without = _attacked(problem, plain, who, truth, runtime=runtime)
     found: list[Found] = []
     game: Game | Verdict | None = None
     messages: Game | None = None
     if masks and job.privacy is not None:
         tell(0.2, "attacking the masked run")
-        found = _attacked(problem, job, who, truth, runtime=runtime, seed=seed)
-        found += _experiments(job.privacy, problem, who, seed, tell)
+        found = _attacked(problem, job, who, truth, runtime=runtime)
+        found += _experiments(job.privacy, problem, who, truth, seed, tell)
         tell(0.7, "playing games")
         game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
         found.append(Found(None, game.verdict() if isinstance(game, Game) else game))
@@ -92,7 +92,7 @@ def audit(
             tell(0.8, "playing games with messages")
             name = public_knowledge(problem, job).algorithm
             messages = play_messages(
-                job.privacy, problem.network, who, algorithm=name, games=games // 10, seed=seed
+                job.privacy, problem.network, who, algorithm=name, games=max(_LEARNT, games // 10), seed=seed
             )
             found.append(Found(None, _of_messages(messages)))
     tell(1.0, "done")
@@ -121,20 +121,31 @@ def audit(
 def _certificate(
     problem: Problem, privacy: Mechanism | None, coalition: Iterable[Any] | None, t: int | None
 ) -> tuple[Certificate | None, tuple[Any, ...]]:
+    """Return what is promised, None without masks, and who attacks."""
     if (coalition is None) == (t is None):
-        raise InputError("name either a coalition or, with any=, how many agents it may have.")
-    if coalition is not None:
-        members = tuple(dict.fromkeys(coalition))
+        raise InputError("name either a coalition or how many agents it may have.")
+    members = None if coalition is None else tuple(dict.fromkeys(coalition))
+    if t is not None and not 1 <= t < len(problem.network):
+        raise InputError(
+            f"a coalition of {t} of {len(problem.network)} agents: somebody must attack, and not everybody."
+        )
+    if members is not None:
         problem.network.without(members)  # refuses who is not there
-    sigma = math.inf
-    link_scales = None
-    if isinstance(privacy, GaussianMasks):
-        sigma, link_scales = privacy.sigma, privacy.scale_of or None
-    certificate = certify(
-        problem.network, None if coalition is None else members, any=t, sigma=sigma, link_scales=link_scales
-    )
-    if coalition is None:
-        members = certificate.coalition if certificate.coalition is not None else _best_placed(problem, t or 0)
+        if not 1 <= len(members) < len(problem.network):
+            who = "nobody" if not members else "everybody"
+            raise InputError(f"{who} is in the coalition: somebody must attack, and somebody be attacked.")
+    if privacy is None and members is not None:
+        return None, members
+    sigma = privacy.sigma if isinstance(privacy, GaussianMasks) else math.inf
+    link_scales = (privacy.scale_of or None) if isinstance(privacy, GaussianMasks) else None
+    try:
+        certificate = certify(problem.network, members, any=t, sigma=sigma, link_scales=link_scales)
+    except VacuousError:
+        if privacy is not None:
+            raise
+        return None, _best_placed(problem, t or 1)
+    if members is None:
+        members = certificate.coalition if certificate.coalition is not None else _best_placed(problem, t or 1)
     return certificate if privacy is not None else None, members
 
 
@@ -154,42 +165,40 @@ def _truth(problem: Problem, job: Job) -> Truth:
     known = public_knowledge(problem, job)
     found = None
     if known.features is not None:
-        found = [_labels(cost) for cost in problem.costs if isinstance(cost, Logistic)]
+        found = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
     return Truth(problem.stack.grad(at), curvatures, problem.stack.grad(zero), found)
 
 
-def _labels(cost: Logistic) -> Any:
-    """Return the labels, read back from α = −Aᵀy: the cost itself keeps no others."""
-    return likeliest_labels(cost.A, -cost.affine)
-
-
-def _attacked(
-    problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str, seed: int | None
-) -> list[Found]:
+def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[Found]:
     public = public_knowledge(problem, job)
-    view = watch(job, who, runtime=runtime, worst_case=runtime != "peers")
+    view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
     found = attack_run(view, public, truth)
-    best = max((each.estimate for each in found if each.estimate), key=lambda e: len(e.agents), default=None)
-    if best is not None and best.values.shape[1] == problem.dim:
-        verdict = labels(best, view, public, truth, np.random.default_rng(seed))
-        found += [Found(None, verdict)] if verdict is not None else []
-    from_sum = labels_from_sum(view, public, truth)
-    return found if from_sum is None else [*found, Found(None, from_sum)]
+    more = [recorded_whole(view, public, rounds), labels_from_sum(view, public, truth)]
+    if public.mechanism == "none":
+        best = max((each.estimate for each in found if each.estimate), key=lambda e: len(e.agents), default=None)
+        if best is not None and best.values.shape[1] == problem.dim:
+            more.append(labels(best, public, truth))
+    if effective is not None:
+        more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
+    return found + [Found(None, verdict) for verdict in more if verdict is not None]
 
 
 def _experiments(
-    privacy: Mechanism, problem: Problem, who: Sequence[int], seed: int | None, tell: OnProgress
+    privacy: Mechanism, problem: Problem, who: Sequence[int], truth: Truth, seed: int | None, tell: OnProgress
 ) -> list[Found]:
     if isinstance(privacy, SumMasks):
         verdicts = attack_words(privacy, problem.network, who, keys=Keys(seed), rng=np.random.default_rng(seed))
         return [Found(None, verdict) for verdict in verdicts]
     if not isinstance(privacy, GaussianMasks):
         return []
-    setting = settle(privacy, problem.network, who, seed=seed)
+    setting = settle(privacy, problem.network, who, unknowns=problem.dim, seed=seed)
     found = []
     for k, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(0.3 + 0.4 * k / len(EXPERIMENTS), name)
         found.append(Found(None, experiment(setting)))
+    if truth.labels is not None and isinstance(privacy, AffineMasks):
+        costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
+        found.append(Found(None, infer_labels(setting, costs, truth.labels)))
     return found
 
 

@@ -9,7 +9,8 @@ The games: false alarms and misses, with Clopper–Pearson upper limits, certify
 
     μ̂ = Φ⁻¹(1 − FPR) − Φ⁻¹(FNR)
 
-that lies above μ with probability 0.1 % at most. A bound above μ is a bug; an AUC far below is a broken harness.
+that lies above μ with a probability of half a verdict's risk. A bound above μ is a bug; an AUC far below is a
+broken harness. Where worlds that far apart would exceed the public bound, they are nearer to each other.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from scipy.stats import rankdata
 from tacit.audit.attacks.distinguish import NeymanPearson
 from tacit.audit.attacks.likelihood import coefficients
 from tacit.audit.attacks.tree_sums import TreeSums
+from tacit.audit.attacks.words import as_numbers
 from tacit.audit.public import Public
-from tacit.audit.release import Keys, release, scales_of
+from tacit.audit.release import Keys, bound_of, release, scales_of
+from tacit.audit.scales import scales_of_links
 from tacit.audit.verdict import RISK, Verdict, share_limits, skipped
 from tacit.audit.view import View
 from tacit.masks import GaussianMasks, Mechanism
 from tacit.network import Network
 from tacit.typing import Array
 
-CONFIDENCE = 0.999
-"""Of the certified lower bound."""
 _ROC = 101
 
 
@@ -45,7 +46,7 @@ class Game(msgspec.Struct, frozen=True, kw_only=True):
     mu: float
     """What the certificate allows."""
     bound: float
-    """What the games certify, at 99.9 %."""
+    """What the games certify: above the truth in one of 80 000 audits at most."""
     auc: float
     auc_theory: float
     auc_error: float
@@ -56,7 +57,7 @@ class Game(msgspec.Struct, frozen=True, kw_only=True):
 
     def verdict(self) -> Verdict:
         """Judge the games."""
-        reach = -float(ndtri(RISK / 2)) * self.auc_error
+        reach = -float(ndtri(RISK / 4)) * self.auc_error
         beaten = self.bound > self.mu or self.auc - reach > self.auc_theory
         status = "beaten" if beaten else "weak" if self.auc + reach < self.auc_theory else "within"
         return Verdict(
@@ -82,10 +83,9 @@ def play(
     if change is None:
         return skipped("distinguishing game", "no two honest agents are linked: there is nothing left to hide")
     sigma = masks.sigma if isinstance(masks, GaussianMasks) else None
-    distance = mu * (sigma or 1.0) * np.sqrt(2.0 / _energy(change, laplacian))
-    per_world = games // 2
-    scores = []
-    scales = scales_of(masks, per_world)
+    scores, scales = [], scales_of(masks, games // 2)
+    bound = bound_of(masks, network) / max(1.0, float(scales.max()))
+    mu, distance = worlds_apart(mu, sigma or 1.0, change, laplacian, bound=bound)
     for sign in (-0.5, 0.5):
         secrets = np.zeros((len(network), len(scales)))
         secrets[honest] = sign * distance * np.outer(change, scales)  # thinner masks have nearer worlds
@@ -100,7 +100,7 @@ def told(view: View, public: Public) -> Array:
     if public.sigma is not None:
         return coefficients(view, public)[1]
     _, words = TreeSums().contributions(view, public)
-    return np.asarray(words).view(np.int64).astype(np.float64) * 2.0**-63
+    return as_numbers(np.asarray(words, dtype=np.uint64), public.words) * 2.0 ** (1 - 64 * public.words)
 
 
 def worst_direction(laplacian: Array) -> Array | None:
@@ -113,25 +113,26 @@ def worst_direction(laplacian: Array) -> Array | None:
 def honest_part(masks: Mechanism, network: Network, coalition: Sequence[int]) -> tuple[Array, NDArray[np.intp]]:
     """Return L_H, with scaled links, and the positions of the honest agents."""
     honest = np.setdiff1d(np.arange(len(network)), list(coalition)).astype(np.intp)
-    scales = None
-    if isinstance(masks, GaussianMasks) and masks.link_scales:
-        given = {frozenset(pair): scale for pair, scale in masks.scale_of.items()}
-        kept = [pair for pair in network.links if not set(pair.tolist()) & set(coalition)]
-        scales = np.array([given.get(frozenset((network.agents[i], network.agents[j])), 1.0) for i, j in kept])
+    scales = scales_of_links(masks, network)
+    kept = ~np.isin(network.links, list(coalition)).any(axis=1)
     topology = network.without([network.agents[i] for i in coalition])
-    return topology.scaled_laplacian(scales).toarray(), honest
+    return topology.scaled_laplacian(None if scales is None else scales[kept]).toarray(), honest
 
 
-def _energy(change: Array, laplacian: Array) -> float:
-    return float(change @ np.linalg.pinv(laplacian, hermitian=True) @ change)
+def worlds_apart(mu: float, sigma: float, change: Array, laplacian: Array, *, bound: float) -> tuple[float, float]:
+    """Return μ, less where the bound is near, and the distance of worlds that the certificate puts μ apart."""
+    energy = float(change @ np.linalg.pinv(laplacian, hermitian=True) @ change)
+    distance = mu * sigma * float(np.sqrt(2.0 / energy))
+    share = min(1.0, bound / (0.5 * distance * float(np.abs(change).max())))
+    return mu * share, distance * share
 
 
 def result(first: Array, second: Array, mu: float) -> Game:
     """Return the result of games with these scores in the two worlds, where the certificate allows *mu*."""
     threshold = 0.0  # halfway between the worlds, whatever the games say
     tries = len(first)
-    _, alarms = share_limits(int((first > threshold).sum()), tries, 1 - CONFIDENCE)
-    _, misses = share_limits(int((second <= threshold).sum()), len(second), 1 - CONFIDENCE)
+    _, alarms = share_limits(int((first > threshold).sum()), tries, RISK / 2)
+    _, misses = share_limits(int((second <= threshold).sum()), len(second), RISK / 2)
     bound = float(ndtri(1.0 - alarms) - ndtri(misses)) if alarms < 1 and misses < 1 else 0.0
     auc, error = area(first, second)
     cuts = np.quantile(np.concatenate([first, second]), np.linspace(1, 0, _ROC))

@@ -14,8 +14,9 @@ import numpy as np
 
 from tacit.audit.attacks.distinguish import Discriminant, NeymanPearson
 from tacit.audit.attacks.likelihood import coefficients
-from tacit.audit.game import Game, honest_part, result, worst_direction
+from tacit.audit.game import Game, honest_part, result, worlds_apart, worst_direction
 from tacit.audit.public import Public
+from tacit.audit.release import bound_of
 from tacit.audit.view import View, received
 from tacit.audit.watch import public_knowledge, watch
 from tacit.costs import Quadratic
@@ -43,8 +44,7 @@ def play_messages(
     laplacian, honest = honest_part(masks, network, coalition)
     change = worst_direction(laplacian)
     assert change is not None  # noqa: S101  the caller plays the plain game first
-    energy = float(change @ np.linalg.pinv(laplacian, hermitian=True) @ change)
-    distance = mu * masks.sigma * np.sqrt(2.0 / energy)
+    mu, distance = worlds_apart(mu, masks.sigma, change, laplacian, bound=bound_of(masks, network))
     features, worlds = [], []
     for batch in range(max(2, games // _TOGETHER)):
         world = rng.integers(0, 2, _TOGETHER)
@@ -57,8 +57,7 @@ def play_messages(
         features.append(np.column_stack([test, _messages(view, exchanges)]))
         worlds.append(world)
     scores, played = Discriminant()(np.concatenate(features), np.concatenate(worlds))
-    middle = float(np.median(scores))
-    return result(scores[played == 0] - middle, scores[played == 1] - middle, mu)
+    return result(scores[played == 0], scores[played == 1], mu)
 
 
 def _played(

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import shortest_path
 
+from tacit.audit.tree import parents_and_depths
 from tacit.audit.view import Exchange
 from tacit.network import Network
 from tacit.runtimes import Announce, Links, Message, Stacked
@@ -49,7 +49,7 @@ class Overheard(Stacked):
         self._rows = np.flatnonzero(np.isin(pairs, list(coalition)).any(axis=0))
         self._senders, self._receivers = pairs[:, self._rows]
         self._coalition, self._words = frozenset(coalition), words
-        self._parents: NDArray[np.intp] | None = None
+        self._tree: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
     def mix(self, x: Array) -> Array:
         """Return W x; members hear their neighbours' rows."""
@@ -66,19 +66,25 @@ class Overheard(Stacked):
         self._keep("more" if more else "swap", r[self._rows])
         return super().swap(r, more=more, only=only)
 
+    def note(self, went: NDArray[Any], came: NDArray[Any], *, more: bool = False) -> None:
+        """Take note of terms that both ends of a link draw from shared keys: members know those on their links."""
+        self._keep("more" if more else "drawn", went[self._rows])
+
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum; members hear their children's partial sums, and the total from their parents."""
         total = super().sum(v, add)
-        if self._words is not None:
+        if self._words is not None and v.dtype.kind == "u":  # masked words; a plain sum is nobody's business
             self._words.append(v.copy())
         if len(self.exchanges) < _ENOUGH:
             self._overhear(v, total, add)
         return total
 
     def _overhear(self, v: Any, total: Any, add: Callable[[Any, Any], Any]) -> None:
-        parents = self._tree()
+        if self._tree is None:
+            self._tree = parents_and_depths(self.network)
+        parents, depths = self._tree
         partial: list[Any] = list(v)
-        order = [i for i in np.argsort(-self._depths, kind="stable") if parents[i] >= 0]
+        order = [i for i in np.argsort(-depths, kind="stable") if parents[i] >= 0]
         for child in order:
             partial[parents[child]] = add(partial[parents[child]], partial[child])
         heard = [i for i in order if i in self._coalition or parents[i] in self._coalition]
@@ -88,15 +94,6 @@ class Overheard(Stacked):
             self.exchanges.append(Exchange(kind="up", senders=children, receivers=above, values=up))
             down = np.stack([total] * len(heard))
             self.exchanges.append(Exchange(kind="down", senders=above, receivers=children, values=down))
-
-    def _tree(self) -> NDArray[np.intp]:
-        """Return every agent's parent, as agents apart would choose it; −1 at the root."""
-        if self._parents is None:
-            away = shortest_path(self.network.adjacency, unweighted=True, indices=0)
-            self._depths = away
-            nearer = [[j for j in self.network.neighbours(i) if away[j] < away[i]] for i in range(len(away))]
-            self._parents = np.array([min(each, default=-1) for each in nearer], dtype=np.intp)
-        return self._parents
 
     def _keep(self, kind: str, values: NDArray[Any]) -> None:
         if len(self.exchanges) < _ENOUGH:
@@ -166,6 +163,12 @@ class _Wrapped:
         for row, message in enumerate(came):
             self._keep(self._neighbours[row], self._me, message)
         return came
+
+    def note(self, went: NDArray[Any], came: NDArray[Any], *, more: bool = False) -> None:
+        self.begin("more" if more else "drawn")
+        for row, neighbour in enumerate(self._neighbours):
+            self._keep(self._me, neighbour, went[row])
+            self._keep(neighbour, self._me, came[row])
 
     def _keep(self, sender: int, receiver: int, message: Message) -> None:
         self._said.append(Said(self._exchange, self._kind, len(self._said), sender, receiver, message.copy()))

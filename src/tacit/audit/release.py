@@ -7,20 +7,24 @@ the shipped code: draws, lattice, exchange, folding. That is what makes twenty t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from secrets import randbits
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.audit.public import Public
 from tacit.audit.recorder import Overheard
+from tacit.audit.scales import scales_of_links
 from tacit.audit.view import Own, Published, View
 from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Keystreams, Mechanism, SumMasks, agent_keys
 from tacit.network import Network, mixing_weights
-from tacit.typing import Array
+from tacit.runtimes.peers.epochs import Cancelling
+from tacit.typing import Array, Rows
 
-_SIDE = 60  # unknowns of a made-up quadratic cost: 1890 coefficients at a time
+_SIDE = 16  # unknowns of a made-up quadratic cost: 152 coefficients at a time
 _MOST = 400  # releases where one has few coefficients
 
 
@@ -47,11 +51,28 @@ class Keys:
         seed = None if self._seed is None else 1_000_003 * self._seed + self._used
         return Keystreams(agent_keys(len(network), seed=seed), network.degrees)
 
+    def again(self, network: Network, times: int) -> list[Keys]:
+        """Return keys that give the same random bits as each other, which no release had: for a run that goes on."""
+        self._used += 1
+        seed = randbits(64) if self._seed is None else 1_000_003 * self._seed + self._used
+        return [Keys(seed) for _ in range(times)]
 
-def release(masks: Mechanism, network: Network, secrets: Array, coalition: Sequence[int], *, keys: Keys) -> Release:
-    """Run phase 1 on secrets, (n, coordinates), and return what the coalition sees in the worst case."""
+
+def release(
+    masks: Mechanism,
+    network: Network,
+    secrets: Array,
+    coalition: Sequence[int],
+    *,
+    keys: Keys,
+    without: int | None = None,
+) -> Release:
+    """Run phase 1 on secrets, (n, coordinates), and return what the coalition sees in the worst case.
+
+    *without* is an agent that has left: the others cancel the terms that they shared with it, as peers do.
+    """
     if isinstance(masks, SumMasks):
-        return _summed(masks, network, secrets, coalition, keys)
+        return release_sums(masks, network, [secrets], coalition, keys=keys)
     if not isinstance(masks, GaussianMasks):
         raise InputError(f"the audit knows Gaussian masks and secret sums, and no {type(masks).__name__}.")
     width = _width(masks)
@@ -62,12 +83,23 @@ def release(masks: Mechanism, network: Network, secrets: Array, coalition: Seque
             break
         cost = _cost(masks, part)
         peers = Overheard(network, "metropolis", coalition)
-        hidden = masks.hide(cost, peers, keys.source(network), network=network)
-        views.append(_view(coalition, peers, Published(gradients=masks.basis.read(hidden.cost)), part.shape[1]))
+        around = peers if without is None else Cancelling(peers, _rows_of(network, without))
+        hidden = masks.hide(cost, around, keys.source(network), network=network)
+        told = masks.basis.read(hidden.cost).copy()
+        if without is not None:
+            told[without] = np.nan  # it has left, and publishes nothing more
+        views.append(_view(coalition, peers, Published(gradients=told), part.shape[1]))
         kept.append(part)
         scales.append(masks.basis.scales(hidden.cost.dim))
     public = _public(masks, network, kept[0].shape[1], sigma=masks.sigma)
     return Release(views, public, np.concatenate(scales), np.concatenate(kept, axis=1))
+
+
+def _rows_of(network: Network, agent: int) -> Rows:
+    """Return which directed links, in the order in which agents own them, start or end at an agent."""
+    owners = np.repeat(np.arange(len(network)), network.degrees)
+    others = np.concatenate([network.neighbours(k) for k in range(len(network))])
+    return np.asarray((owners == agent) | (others == agent))
 
 
 def scales_of(masks: Mechanism, count: int) -> Array:
@@ -79,15 +111,39 @@ def scales_of(masks: Mechanism, count: int) -> Array:
     return np.tile(masks.basis.scales(dim), max(1, min(count // width, _MOST)))
 
 
-def _summed(masks: SumMasks, network: Network, secrets: Array, coalition: Sequence[int], keys: Keys) -> Release:
+def release_sums(
+    masks: SumMasks, network: Network, sums: Sequence[Array], coalition: Sequence[int], *, keys: Keys
+) -> Release:
+    """Add up several times in one run, and return what the coalition sees of it; secrets are those of the first."""
     words: list[Any] = []
     peers = Overheard(network, "metropolis", coalition, words=words)
     hidden = masks.hide(None, peers, keys.source(network), network=network)
-    hidden.peers.sum(secrets)
-    view = _view(coalition, peers, Published(words=words), secrets.shape[1])
+    for secrets in sums:
+        hidden.peers.sum(secrets)
+    width = sums[0].shape[1]
+    view = _view(coalition, peers, Published(words=words), width)
     step = masks.fixed_point(agents=len(network)).step
-    public = _public(masks, network, secrets.shape[1], sigma=None, step=step)
-    return Release([view], public, np.ones(secrets.shape[1]), secrets)
+    public = _public(masks, network, width, sigma=None, step=step)
+    return Release([view], public, np.ones(width), sums[0])
+
+
+def groups_of(masks: GaussianMasks, count: int) -> list[tuple[str, NDArray[np.intp]]]:
+    """Return which coordinates of a release of about *count* belong together: same coefficient, same kind."""
+    width = _width(masks)
+    if not width:
+        return []
+    repeats = len(scales_of(masks, count)) // width
+    groups = [("at a coefficient", np.tile(np.arange(width), repeats))]
+    if isinstance(masks.basis, Quadratics):
+        rows, columns = np.triu_indices(_SIDE)
+        kinds = np.concatenate([(rows != columns).astype(np.intp), np.full(_SIDE, 2)])
+        groups.append(("in a block (diagonal, mixed, linear)", np.tile(kinds, repeats)))
+    return groups
+
+
+def bound_of(masks: Mechanism, network: Network) -> float:
+    """Return the public bound that made-up secrets must keep to."""
+    return masks.terms(network, 1).bound
 
 
 def _width(masks: GaussianMasks) -> int:
@@ -119,13 +175,8 @@ def _view(coalition: Sequence[int], peers: Overheard, published: Published, widt
 def _public(
     masks: Mechanism, network: Network, width: int, *, sigma: float | None, step: float | None = None
 ) -> Public:
-    scales = None
     if isinstance(masks, GaussianMasks):
         step = masks.lattice(agents=len(network), links=len(network.links)).step
-        if masks.link_scales:
-            given = {frozenset(pair): scale for pair, scale in masks.scale_of.items()}
-            names = network.agents
-            scales = np.array([given.get(frozenset((names[i], names[j])), 1.0) for i, j in network.links])
     return Public(
         links=network.links,
         weights=mixing_weights(network).toarray(),
@@ -135,6 +186,7 @@ def _public(
         point=np.zeros(width),
         mechanism="sums" if sigma is None else "coefficients",
         sigma=sigma,
-        link_scales=scales,
+        link_scales=scales_of_links(masks, network),
         step=step or 0.0,
+        words=masks.words if isinstance(masks, SumMasks) else 1,
     )

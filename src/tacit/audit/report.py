@@ -10,6 +10,8 @@ import math
 from typing import Any
 
 import msgspec
+import numpy as np
+from scipy.special import ndtr, ndtri
 
 from tacit.audit.game import Game
 from tacit.audit.verdict import Verdict
@@ -47,6 +49,9 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     sigma: float | None
     algorithm: str
     runtime: str
+    """Where the run was recorded."""
+    releases: str = "stacked"
+    """Where releases of made-up secrets and games ran."""
     private: bool
     """False without masks, and with masks from a seed."""
     rows: list[Row]
@@ -61,8 +66,14 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """Whether no verdict is red: no certificate beaten, no attack suspiciously weak."""
-        return not any(verdict.is_red for verdict in (*self.without_masks, *self.with_masks))
+        """Whether something was attacked, and no verdict is red: no certificate beaten, no attack too weak."""
+        return self.attacked and not self.red
+
+    @property
+    def attacked(self) -> bool:
+        """Whether there was anything to attack; with masks, behind them."""
+        verdicts = self.without_masks if self.mechanism == "none" else self.with_masks
+        return any(verdict.status != "skipped" for verdict in verdicts)
 
     @property
     def red(self) -> list[Verdict]:
@@ -74,6 +85,8 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         who = f"agent{'s' * (len(self.coalition) > 1)} {', '.join(self.coalition)}" if self.coalition else "nobody"
         read = sum(row.without_masks is not None for row in self.rows)
         plain = f"Without masks, {who} would have read {read} of {len(self.rows)} other agents."
+        if not self.attacked and not self.red:
+            return "No attack applies to this run: it was not audited."
         if self.mechanism == "none":
             return plain if self.passed else f"The audit is broken: {self.red[0].attack} {self.red[0].says}."
         if self.passed:
@@ -99,7 +112,12 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
             }
         }
         if self.game is not None:
-            found["roc"] = {"false_alarms": [*self.game.false_alarms], "detections": [*self.game.detections]}
+            theory = ndtr(ndtri(np.array(self.game.false_alarms)) + self.game.mu)
+            found["roc"] = {
+                "false_alarms": [*self.game.false_alarms],
+                "detections": [*self.game.detections],
+                "theory": theory.tolist(),
+            }
         return found
 
     def to_json(self) -> str:

@@ -26,7 +26,11 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """What went over the coalition's links at one time, message by message."""
 
     kind: str
-    """swap: masks (more: their next piece); mix, gather: gossip; up, down: sums over a tree; tree, look: public."""
+    """What it was for.
+
+    swap: masks, or keys (more: the next piece); drawn: masks from shared keys, which no message carries;
+    mix, gather: gossip; up, down: sums over a tree; tree, look: public.
+    """
     senders: Block
     receivers: Block
     values: Block
@@ -86,6 +90,24 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     def only(self, *kinds: str) -> list[Exchange]:
         """Return the exchanges of these kinds, in their order."""
         return [exchange for exchange in self.exchanges if exchange.kind in kinds]
+
+
+def masks_of(view: View) -> list[Exchange]:
+    """Return the exchanges in which members came to know masks, one per release or sum, in whole rows."""
+    kinds = [exchange.kind for exchange in view.exchanges]
+    head = "drawn" if "drawn" in kinds else "swap"
+    found: list[list[Exchange]] = []
+    for exchange in view.exchanges:
+        if exchange.kind == head:
+            found.append([exchange])
+        elif exchange.kind == "more" and found:
+            found[-1].append(exchange)
+    return [_joined(pieces) for pieces in found]
+
+
+def _joined(pieces: list[Exchange]) -> Exchange:
+    values = np.concatenate([piece.values for piece in pieces], axis=1)
+    return pieces[0] if len(pieces) == 1 else msgspec.structs.replace(pieces[0], values=values)
 
 
 def received(exchange: Exchange) -> dict[int, Array]:

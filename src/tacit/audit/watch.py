@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from tacit.algorithms import ALGORITHMS, Direct
 from tacit.audit.public import Public
 from tacit.audit.recorder import Listener, Overheard
+from tacit.audit.scales import scales_of_links
 from tacit.audit.view import Exchange, Own, Published, View
-from tacit.costs import Logistic, Quadratics, pack
+from tacit.costs import Logistic, Quadratics, pack, stack
 from tacit.errors import InputError
 from tacit.masks import AffineMasks, GaussianMasks, Hidden, Mechanism, QuadraticMasks, Source, SumMasks
 from tacit.masks.mechanism import EVERY_ROW
@@ -23,6 +24,15 @@ from tacit.network import Network, mixing_weights
 from tacit.runtimes import Job, Progress, agents, peers, stacked
 from tacit.solving import Problem
 from tacit.typing import Array, Peers
+
+
+class Watched(NamedTuple):
+    """A view, and what the simulation alone knows about the run."""
+
+    view: View
+    effective: Any
+    """All effective costs as one object, to run on again; None where they were not published."""
+    rounds: int
 
 
 def watch(
@@ -38,6 +48,18 @@ def watch(
     *worst_case* adds all effective costs, as the paper's proof concedes them; peers, who are processes of their
     own, have no place where all of them meet.
     """
+    return watch_effective(job, coalition, runtime=runtime, worst_case=worst_case, on_progress=on_progress).view
+
+
+def watch_effective(
+    job: Job,
+    coalition: Sequence[int],
+    *,
+    runtime: str = "stacked",
+    worst_case: bool = True,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Watched:
+    """Do as `watch` does, and return also what the simulation alone knows."""
     point = public_point(job)
     publishing = Publishing(job.privacy, job.network, point) if worst_case and job.privacy is not None else None
     if publishing is not None and runtime == "peers":
@@ -45,18 +67,19 @@ def watch(
             "the worst case needs all effective costs in one place; use the stacked or agents runtime."
         )
     observed = job if publishing is None else dataclasses.replace(job, privacy=publishing)
-    exchanges, words = _run(observed, coalition, runtime, on_progress)
-    return View(
+    exchanges, words, rounds = _run(observed, coalition, runtime, on_progress)
+    view = View(
         coalition=np.array(sorted(coalition), dtype=np.int64),
         own=_own(job, coalition, point),
         exchanges=exchanges,
         published=None if publishing is None else publishing.published(words),
     )
+    return Watched(view, None if publishing is None else publishing.effective(), rounds)
 
 
 def _run(
     job: Job, coalition: Sequence[int], runtime: str, on_progress: Callable[[Progress], None] | None
-) -> tuple[list[Exchange], list[NDArray[Any]]]:
+) -> tuple[list[Exchange], list[NDArray[Any]], int]:
     if runtime == "stacked":
         words: list[NDArray[Any]] = []
         heard: list[Overheard] = []
@@ -65,14 +88,14 @@ def _run(
             heard.append(Overheard(network, weights, coalition, words=words))
             return heard[0]
 
-        stacked.run(job, on_progress, together=together)
-        return heard[0].exchanges, [each for each in words if each.dtype.kind == "u"]
+        done = stacked.run(job, on_progress, together=together)
+        return heard[0].exchanges, words, done.rounds
     runners = {"agents": agents.run, "peers": peers.run}
     if runtime not in runners:
         raise InputError(f"no runtime is called {runtime!r}; choose stacked, agents or peers.")
     listener = Listener(coalition)
-    partial(runners[runtime], tap=listener)(job, on_progress)
-    return listener.exchanges(), []
+    done = partial(runners[runtime], tap=listener)(job, on_progress)
+    return listener.exchanges(), [], done.rounds
 
 
 class Publishing:
@@ -82,6 +105,7 @@ class Publishing:
         self._masks, self._point, self._agents = masks, point, len(network)
         self._starts = np.concatenate([[0], np.cumsum(network.degrees)[:-1]])
         self._rows: dict[int, tuple[Array, Array, Array]] = {}
+        self._costs: dict[int, Any] = {}
         self.seed = masks.seed
 
     def __getattr__(self, name: str) -> Any:
@@ -92,6 +116,7 @@ class Publishing:
         hidden = self._masks.hide(cost, peers, source, network=network, rows=rows)
         if isinstance(self._masks, GaussianMasks):
             first = 0 if rows == EVERY_ROW else int(np.flatnonzero(self._starts == rows.start)[0])
+            self._costs[first] = hidden.cost
             shape = hidden.cost.affine.shape
             at = np.broadcast_to(self._point, shape)
             told = (hidden.cost.grad(at), hidden.cost.hess(at), hidden.cost.value(np.zeros(shape)))
@@ -99,6 +124,12 @@ class Publishing:
             for k in range(self._agents if rows == EVERY_ROW else 1):
                 self._rows[first + k] = tuple(t[k] if rows == EVERY_ROW else t for t in told)  # type: ignore[assignment]
         return hidden
+
+    def effective(self) -> Any:
+        """Return all effective costs as one object; None where none was made."""
+        if len(self._costs) <= 1:
+            return self._costs.get(0)
+        return stack([self._costs[i] for i in range(self._agents)])
 
     def published(self, words: list[NDArray[Any]]) -> Published:
         """Return all that was published."""
@@ -123,11 +154,6 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
     at = np.tile(point, (len(network), 1))
     quadratic = open_parts and Quadratics().covers(problem.stack) and not problem.stack.is_rough
     logistic = open_parts and all(type(cost) is Logistic for cost in problem.costs)
-    scales = None
-    if isinstance(masks, GaussianMasks) and masks.link_scales:
-        given = {frozenset(pair): scale for pair, scale in masks.scale_of.items()}
-        names = network.agents
-        scales = np.array([given.get(frozenset((names[i], names[j])), 1.0) for i, j in network.links])
     name = next((name for name, kind in ALGORITHMS.items() if kind is type(job.algorithm)), "another")
     settings: dict[str, Any] = dataclasses.asdict(job.algorithm) if dataclasses.is_dataclass(job.algorithm) else {}
     return Public(
@@ -139,7 +165,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         point=point,
         mechanism=_kind(masks),
         sigma=None if terms is None else terms.sigma,
-        link_scales=scales,
+        link_scales=scales_of_links(masks, network),
         step=0.0 if terms is None else terms.step,
         rough=problem.stack.is_rough,
         words=1 if terms is None or terms.words is None else terms.words,

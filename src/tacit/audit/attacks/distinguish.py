@@ -37,7 +37,10 @@ class Discriminant:
     name: str = "phase-2 messages"
 
     def __call__(self, features: Array, world: NDArray[Any]) -> tuple[Array, NDArray[Any]]:
-        """Return scores and worlds of the second half; features are (runs, f)."""
+        """Return scores and worlds of the second half; features are (runs, f).
+
+        Scores are counted from halfway between the worlds, as the first half saw them.
+        """
         half = len(features) // 2
         train, test = features[:half], features[half:]
         centre, size = train.mean(axis=0), train.std(axis=0)
@@ -47,4 +50,5 @@ class Discriminant:
         within = np.cov(first.T) + np.cov(second.T)
         within = np.atleast_2d(within) + self.ridge * np.eye(train.shape[1])
         direction = np.linalg.solve(within, second.mean(axis=0) - first.mean(axis=0))
-        return test @ direction, world[half:]
+        middle = (first.mean(axis=0) + second.mean(axis=0)) / 2.0
+        return (test - middle) @ direction, world[half:]

@@ -8,7 +8,9 @@ With public features a gradient tells the labels; behind masks the likeliest lab
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +25,8 @@ _TRIED = 14  # records up to which all labels are tried
 class LabelInference:
     """Turn believed gradients into labels."""
 
+    tried: ClassVar[int] = _TRIED
+    """Records up to which all labels are tried."""
     name: str = "label inference"
 
     def misses(self, public: Public) -> str | None:
@@ -42,7 +46,13 @@ class LabelInference:
 def likeliest_labels(A: Array, told: Array) -> Array:
     """Return y in {0, 1}^r with Aᵀy nearest to *told*: all are tried, or the relaxed solution is rounded."""
     if len(A) <= _TRIED:
-        stories = np.array(list(product((0.0, 1.0), repeat=len(A))))
+        stories = _stories(len(A))
         return np.asarray(stories[np.square(stories @ A - told).sum(axis=1).argmin()])
     relaxed = np.linalg.lstsq(A.T, told - 0.5 * A.sum(axis=0), rcond=None)[0]
     return (relaxed > 0.0).astype(np.float64)
+
+
+@lru_cache(maxsize=_TRIED + 1)
+def _stories(records: int) -> Array:
+    """Return all labellings of so many records."""
+    return np.array(list(product((0.0, 1.0), repeat=records)))

@@ -23,7 +23,7 @@ from tacit.audit.attacks.estimate import Estimate, nothing
 from tacit.audit.attacks.rules import follows, messages
 from tacit.audit.attacks.unmask import deviations, unmasked
 from tacit.audit.public import Public
-from tacit.audit.view import Exchange, View, received
+from tacit.audit.view import Exchange, View, masks_of, received
 from tacit.typing import Array
 
 _ROUNDING = 3e-16
@@ -92,7 +92,7 @@ def _members(view: View, public: Public) -> Array:
     q = np.zeros((public.agents, public.unknowns))
     q[view.coalition] = view.own.gradients - np.matvec(view.own.curvatures, public.point)
     if public.mechanism == "affine":
-        for exchange in view.only("swap")[:1]:
+        for exchange in masks_of(view)[:1]:
             np.add.at(q, exchange.receivers, exchange.values)
             np.subtract.at(q, exchange.senders, exchange.values)
     q[public.honest(view.coalition)] = 0.0
@@ -102,13 +102,17 @@ def _members(view: View, public: Public) -> Array:
 def _solved(operator: Array, y: Array) -> tuple[Array, Array]:
     """Return the least-squares solution, and the rounding error of each unknown: ∞ where it is not determined."""
     size = np.linalg.norm(operator, axis=0)
+    unheard = size == 0.0  # too far away for any message to have come from there
+    if unheard.all():
+        return np.zeros((operator.shape[1], y.shape[1])), np.full(operator.shape[1], np.inf)
+    size[unheard] = 1.0
     U, s, Vt = np.linalg.svd(operator / size, full_matrices=False)
     noise = _ROUNDING * np.sqrt(len(operator)) * max(float(np.abs(y).max()), 1e-300)
     kept = s > 1e-14 * s[0] * np.sqrt(len(operator))
     q = (Vt[kept].T @ ((U[:, kept].T @ y) / s[kept, None])) / size[:, None]
     resolved = (Vt[kept] ** 2).sum(axis=0)
     error = noise * np.sqrt(((Vt[kept] / s[kept, None]) ** 2).sum(axis=0)) / size
-    return q, np.where(resolved > 1.0 - 1e-6, error, np.inf)
+    return q, np.where((resolved > 1.0 - 1e-6) & ~unheard, error, np.inf)
 
 
 def _alike(P: Array) -> bool:

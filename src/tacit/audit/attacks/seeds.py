@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.audit.attacks.estimate import Estimate, nothing
 from tacit.audit.attacks.likelihood import coefficients, misses_coefficients
 from tacit.audit.public import Public
-from tacit.audit.view import View
+from tacit.audit.view import View, masks_of
 from tacit.typing import Array
 
 _NEAR, _CLOSE = 1e-5, 1e-9  # in units of σ: at a first glance, and for certain
@@ -33,7 +33,7 @@ class SeedEnumeration:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where there is no z, or no mask was received."""
-        if not view.only("swap"):
+        if not masks_of(view):
             return "the coalition received no mask"
         return misses_coefficients(view, public)
 
@@ -61,7 +61,7 @@ class SeedEnumeration:
     def masks(self, view: View, public: Public) -> dict[int, Array]:
         """Return all masks that follow from a seed which fits, by directed link."""
         owners, others = _rows(public)
-        swap = view.only("swap")[0]
+        swap = masks_of(view)[0]
         width, sigma = swap.values.shape[1], float(public.sigma or 1.0)
         heard = {}  # directed link of an honest agent to a member, by row
         for a, b, values in zip(swap.senders, swap.receivers, swap.values, strict=True):

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from tacit.audit.attacks.estimate import Estimate
 from tacit.audit.public import Public
-from tacit.audit.view import View
+from tacit.audit.view import View, masks_of
 from tacit.typing import Array
 
 
 def known_masks(view: View, public: Public, width: int) -> Array:
     """Return Σ (r_ji − r_ij) over the links to the coalition, for every agent, (n, width)."""
     known = np.zeros((public.agents, width))
-    for exchange in view.only("swap")[:1]:
+    for exchange in masks_of(view)[:1]:
         if exchange.values.dtype.kind != "f" or public.sigma is None:
             continue
         np.add.at(known, exchange.receivers, exchange.values)
@@ -49,6 +49,6 @@ def unmasked(agents: NDArray[Any], effective: Array, view: View, public: Public,
 
 
 def _width(view: View, public: Public) -> int:
-    swaps = view.only("swap")
+    swaps = masks_of(view)
     floats = bool(swaps) and swaps[0].values.dtype.kind == "f"
     return int(swaps[0].values.shape[1]) if floats else public.unknowns

@@ -7,13 +7,16 @@ paper's worst case; predictions come from the graph and σ alone.
 from collections.abc import Callable
 
 from tacit.audit.experiments.finite import candidates, low_bits, seeds
-from tacit.audit.experiments.one_run import knowledge, likelihood, prior, sums
+from tacit.audit.experiments.links import links
+from tacit.audit.experiments.one_run import coordinates, knowledge, likelihood, prior, sums
 from tacit.audit.experiments.setting import Setting, settle
-from tacit.audit.experiments.several_runs import linkability, participants, retries, reuse
+from tacit.audit.experiments.several_runs import going_on, linkability, participants, retries, reuse
 from tacit.audit.verdict import Verdict
 
 EXPERIMENTS: dict[str, Callable[[Setting], Verdict]] = {
     "law of the masks": likelihood,
+    "joint law": coordinates,
+    "every link by itself": links,
     "component sums": sums,
     "maximum a posteriori": prior,
     "finite candidates": candidates,
@@ -21,6 +24,7 @@ EXPERIMENTS: dict[str, Callable[[Setting], Verdict]] = {
     "mask reuse": reuse,
     "retries": retries,
     "changed participants": participants,
+    "going on without": going_on,
     "linkability": linkability,
     "low-order bits": low_bits,
     "seed enumeration": seeds,

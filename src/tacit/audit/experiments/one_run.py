@@ -4,21 +4,61 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.audit import looks
 from tacit.audit.attacks.component_sums import ComponentSums
 from tacit.audit.attacks.likelihood import MaximumLikelihood
 from tacit.audit.attacks.prior import GaussianPrior
 from tacit.audit.attacks.prior_knowledge import PriorKnowledge
 from tacit.audit.experiments.setting import Setting
-from tacit.audit.verdict import Verdict, judge_exact, judge_gaussian, skipped
+from tacit.audit.release import groups_of, scales_of
+from tacit.audit.verdict import Verdict, judge_exact, judge_gaussian, judge_looks, skipped
+from tacit.audit.view import masks_of
+
+_RELEASES, _WIDEST = 300, 16
 
 
 def likelihood(setting: Setting) -> Verdict:
-    """Maximum likelihood: errors are N(0, 2σ²L_H) in every coordinate, at every agent, along every link."""
+    """Maximum likelihood: errors are N(0, 2σ²L_H), independent of each other and of all masks that members know."""
     done = setting.released(setting.secrets())
     z = np.concatenate([MaximumLikelihood()(view, done.public).values for view in done.views], axis=1)
     errors = (z - done.secrets[setting.honest]) / done.scales
-    floor = setting.rounding(done)
-    return judge_gaussian("law of the masks", errors, setting.covariance, links=setting.links, floor=floor)
+    known = np.concatenate([masks_of(view)[0].values for view in done.views], axis=1) / done.scales
+    return judge_gaussian(
+        "law of the masks", errors, setting.covariance, links=setting.links, known=known,
+        groups=groups_of(setting.masks, setting.columns), floor=setting.rounding(done),
+    )  # fmt: skip
+
+
+def coordinates(setting: Setting) -> Verdict:
+    """Many releases as small as the problem: every pair of coordinates, and releases one after the other."""
+    attack, covariance = "joint law", setting.covariance
+    scales, width = scales_of(setting.masks, setting.columns), min(max(setting.unknowns, 2), _WIDEST)
+    if (scales == 1.0).all() and len(scales) == setting.columns:
+        done = [setting.released(setting.secrets(width)) for _ in range(_RELEASES)]
+        views, public = [each.views[0] for each in done], done[0].public
+        secrets, scales = np.stack([each.secrets for each in done]), np.ones(width)
+    else:
+        one = setting.released(setting.secrets(_RELEASES * 20))
+        views, public, width = one.views, one.public, one.public.unknowns
+        scales = one.scales[:width]
+        secrets = one.secrets.reshape(len(setting.network), -1, width).transpose(1, 0, 2)
+    z = np.stack([MaximumLikelihood()(view, public).values for view in views])
+    values, vectors = np.linalg.eigh(covariance)
+    free = values > 1e-9 * max(float(values[-1]), 1e-300)
+    if not free.any():
+        return skipped(attack, "no two honest agents are linked")
+    errors = (z - secrets[:, setting.honest]) / scales  # (releases, agents, coordinates)
+    y = np.einsum("rac,af->rfc", errors, vectors[:, free]) / np.sqrt(values[free])[:, None]
+    by_coordinate = y.reshape(-1, width)
+    pairs = np.triu_indices(width, 1)
+    products = (by_coordinate.T @ by_coordinate / np.linalg.norm(by_coordinate, axis=0))[pairs]
+    seen = [
+        *looks.squares("in a coordinate", np.square(by_coordinate).sum(axis=0), len(by_coordinate)),
+        *([looks.normal(products, "two coordinates go together")] if len(products) else []),
+        *looks.joint(y.reshape(len(y), -1).T)[-1:],  # releases at any distance
+    ]
+    says = f"{len(y)} releases of {width} coordinates each, all independent"
+    return judge_looks(attack, seen, says=says)
 
 
 def sums(setting: Setting) -> Verdict:
@@ -34,12 +74,12 @@ def sums(setting: Setting) -> Verdict:
 def prior(setting: Setting) -> Verdict:
     """Maximum a posteriori, with the prior that the secrets were drawn from."""
     done = setting.released(setting.secrets())
-    attack = GaussianPrior(deviation=setting.masks.sigma)
+    attack = GaussianPrior(deviation=setting.deviation)
     if (done.scales != 1.0).any():
         return skipped(attack.name, "masks of several widths: maximum likelihood covers them")
     found = np.concatenate([attack(view, done.public).values for view in done.views], axis=1)
     values, vectors = np.linalg.eigh(setting.covariance)
-    noise, tau = np.maximum(values, 0.0), setting.masks.sigma
+    noise, tau = np.maximum(values, 0.0), setting.deviation
     left = (vectors * (noise / (1.0 + noise / tau**2))) @ vectors.T
     return judge_gaussian(attack.name, found - done.secrets[setting.honest], left, floor=setting.rounding(done))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.game import honest_part
-from tacit.audit.release import Keys, Release, release, scales_of
+from tacit.audit.release import Keys, Release, bound_of, release, scales_of
 from tacit.masks import GaussianMasks
 from tacit.network import Network
 from tacit.typing import Array
@@ -23,6 +23,8 @@ class Setting:
     network: Network
     coalition: tuple[int, ...]
     columns: int
+    unknowns: int
+    """Of the problem that the masks are for."""
     keys: Keys
     rng: np.random.Generator
     """For the made-up secrets, which are nobody's."""
@@ -48,10 +50,17 @@ class Setting:
         """Return an error that rounding to the lattice alone explains, in units of full width."""
         return len(self.network) * done.public.step / float(done.scales.min())
 
+    @property
+    def deviation(self) -> float:
+        """Of made-up secrets: as wide as the masks, where the public bound leaves that much room."""
+        widest = max(1.0, float(scales_of(self.masks, 1).max()))
+        return min(self.masks.sigma, bound_of(self.masks, self.network) / (8.0 * widest))
+
     def secrets(self, columns: int | None = None) -> Array:
-        """Return secrets as wide as the masks, (n, coordinates)."""
+        """Return normal secrets, (n, coordinates): one of 10¹⁴ is beyond the bound, and drawn again as 0."""
         scales = scales_of(self.masks, columns or self.columns)
-        return self.masks.sigma * self.rng.standard_normal((len(self.network), len(scales))) * scales
+        drawn = self.rng.standard_normal((len(self.network), len(scales)))
+        return self.deviation * np.where(np.abs(drawn) < 8.0, drawn, 0.0) * scales
 
     def ideal(self, columns: int) -> Array:
         """Return errors from the certificate's own law, N(0, 2σ²L_H), (|H|, columns): the theory, simulated."""
@@ -64,6 +73,13 @@ class Setting:
         """Run phase 1 on these secrets."""
         return release(self.masks, self.network, secrets, self.coalition, keys=self.keys)
 
+    def gone_on(self, secrets: Array, leaver: int) -> tuple[Release, Release]:
+        """Run phase 1, and again under the same masks without the terms that *leaver* had a part in."""
+        first, again = self.keys.again(self.network, 2)
+        before = release(self.masks, self.network, secrets, self.coalition, keys=first)
+        after = release(self.masks, self.network, secrets, self.coalition, keys=again, without=leaver)
+        return before, after
+
 
 def settle(
     masks: GaussianMasks,
@@ -71,7 +87,9 @@ def settle(
     coalition: Sequence[int],
     *,
     columns: int = 5000,
+    unknowns: int = 2,
     seed: int | None = None,
 ) -> Setting:
     """Return the setting of all experiments; *seed* makes them reproducible."""
-    return Setting(masks, network, tuple(sorted(coalition)), columns, Keys(seed), np.random.default_rng(seed))
+    members, rng = tuple(sorted(coalition)), np.random.default_rng(seed)
+    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng)

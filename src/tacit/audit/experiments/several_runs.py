@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import msgspec
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.audit.attacks.estimate import Estimate
+from tacit.audit.attacks.going_on import GoingOn
 from tacit.audit.attacks.likelihood import coefficients
 from tacit.audit.attacks.linking import Linking
 from tacit.audit.attacks.participants import ChangedParticipants
 from tacit.audit.attacks.retries import Retries
 from tacit.audit.attacks.reuse import MaskReuse
 from tacit.audit.experiments.setting import Setting
+from tacit.audit.game import honest_part
+from tacit.audit.release import Release as Released
 from tacit.audit.release import release, scales_of
 from tacit.audit.verdict import Verdict, judge_exact, judge_gaussian, judge_mean, skipped
+from tacit.audit.view import View
 from tacit.certificates import Release as Entry
 from tacit.certificates import exposures
 from tacit.network import Network
 from tacit.typing import Array
 
 _RETRIES = 4
+_TRIALS = 60
 
 
 def reuse(setting: Setting) -> Verdict:
@@ -71,7 +77,7 @@ def participants(setting: Setting) -> Verdict:
     predicted = {e.agent for e in exposures(runs, coalition=[names[c] for c in setting.coalition])}
     if {names[i] for i in found.agents} != predicted:
         return Verdict(
-            attack=attack.name, status="beaten" if set(found.agents) - predicted else "weak",
+            attack=attack.name, status="beaten" if {names[i] for i in found.agents} - predicted else "weak",
             says="who is exposed is not who the ledger says",
         )  # fmt: skip
     width = found.values.shape[1]
@@ -88,22 +94,57 @@ def linkability(setting: Setting) -> Verdict:
         return skipped("linkability", "too few agents to mix up")
     if len(scales_of(setting.masks, 2)) != 2:
         return skipped("linkability", "played under affine masks")
-    trials, m = 40, 2
+    m = 2
 
     def matched(first: Array, second: Array) -> float:
         order = setting.rng.permutation(len(honest))
         one, other = (_believing(honest, values) for values in (first, second[order]))
         return float((order[Linking()(one, other)] == np.arange(len(honest))).mean())
 
-    found, expected = [], []
-    for _ in range(trials):
+    def ideal() -> float:
+        secret = setting.secrets(m)[honest]
+        return matched(*(secret + setting.ideal(m) for _ in range(2)))
+
+    found = []
+    for _ in range(_TRIALS):
         secret = setting.secrets(m)
         twice = [setting.released(secret) for _ in range(2)]
         found.append(matched(*(coefficients(done.views[0], done.public)[1] for done in twice)))
-        expected += [matched(*(secret[honest] + setting.ideal(m) for _ in range(2))) for _ in range(5)]
+    expected = [ideal() for _ in range(5 * _TRIALS)]
     share = 100 * float(np.mean(expected))
     says = f"matched; the certificate's own law gives {share:.1f} %, chance {100 / len(honest):.1f} %"
     return judge_mean("linkability", np.array(found), np.array(expected), says=says)
+
+
+def going_on(setting: Setting) -> Verdict:
+    """An honest agent leaves after all was published, and the others go on: it is exposed, and nobody else is."""
+    attack, network = "going on without", setting.network
+    honest = setting.honest
+    if len(honest) < 3:
+        return skipped(attack, "nobody can leave: fewer than two honest agents would stay")
+    leaver = int(honest[np.argmax(network.degrees[honest])])
+    secrets = setting.secrets(min(setting.columns, 2000))
+    before, after = setting.gone_on(secrets, leaver)
+    exposed = np.concatenate(
+        [GoingOn(left=leaver)(one, other, before.public).values for one, other in _pairs(before, after)], axis=1
+    )
+    size = setting.masks.sigma
+    read = judge_exact(attack, exposed - before.secrets[leaver], size, promised=False, says="the one who left")
+    if read.is_red:
+        return read
+    everybody = (*setting.coalition, leaver)  # for the others the leaver counts as corrupted
+    laplacian, rest = honest_part(setting.masks, network, everybody)
+    z = np.concatenate([coefficients(view, after.public)[1] for view in after.views], axis=1)
+    errors = (z[np.isin(honest, rest)] - before.secrets[rest]) / before.scales
+    verdict = judge_gaussian(attack, errors, 2.0 * size**2 * laplacian, floor=setting.rounding(before))
+    if verdict.is_red:
+        return verdict
+    says = f"the one who left is exposed exactly, the others are not: {verdict.says}"
+    return msgspec.structs.replace(verdict, says=says)
+
+
+def _pairs(one: Released, other: Released) -> list[tuple[View, View]]:
+    return list(zip(one.views, other.views, strict=True))
 
 
 def _believing(agents: NDArray[np.intp], values: Array) -> Estimate:
