@@ -22,6 +22,13 @@ def problem(cost=tacit.Quadratic.distance):
     return tacit.Problem(GRAPH, [cost(point) for point in POINTS])
 
 
+@pytest.fixture(autouse=True)
+def quicker(request, monkeypatch):
+    """Leave out the seeds where no mutant is about them: they take two seconds."""
+    if "Seed" not in request.node.name and "without_a_seed" not in request.node.name:
+        monkeypatch.delitem(EXPERIMENTS, "seed enumeration")
+
+
 def verdicts(masks, cost=tacit.Quadratic.distance):
     report = audit(problem(cost), [3], privacy=masks, games=4000, seed=11)
     assert all(not verdict.is_red for verdict in report.without_masks)

@@ -52,7 +52,7 @@ class Keys:
         return Keystreams(agent_keys(len(network), seed=seed), network.degrees)
 
     def again(self, network: Network, times: int) -> list[Keys]:
-        """Return keys that give the same random bits as each other, which no release had: for a run that goes on."""
+        """Return keys that give the same random bits, which no release had before: for a run that goes on."""
         self._used += 1
         seed = randbits(64) if self._seed is None else 1_000_003 * self._seed + self._used
         return [Keys(seed) for _ in range(times)]
