@@ -123,7 +123,7 @@ def worlds_apart(mu: float, sigma: float, change: Array, laplacian: Array, *, bo
     """Return μ, less where the bound is near, and the distance of worlds that the certificate puts μ apart."""
     energy = float(change @ np.linalg.pinv(laplacian, hermitian=True) @ change)
     distance = mu * sigma * float(np.sqrt(2.0 / energy))
-    share = min(1.0, bound / (0.5 * distance * float(np.abs(change).max())))
+    share = min(1.0, 0.99 * bound / (0.5 * distance * float(np.abs(change).max())))
     return mu * share, distance * share
 
 

@@ -94,7 +94,8 @@ def show(report: AuditReport, console: Console | None = None) -> None:
     _verdicts(console, "Without masks", report.without_masks)
     if masked:
         _verdicts(console, f"With {report.mechanism}", report.with_masks)
-    console.print(f"{report.seconds:.1f} s.", markup=False)
+    behind = f"; made-up secrets and games: {report.releases} runtime" if masked else ""
+    console.print(f"Recorded: {report.runtime} runtime{behind}. {report.seconds:.1f} s.", markup=False)
 
 
 def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:

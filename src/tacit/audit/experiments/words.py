@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,7 +58,7 @@ def attack_words(
     )
     if not len(free):
         return [exact, by_itself]
-    cuts = _cuts(pieces, rng)
+    cuts = _cuts(network, honest, rng)
     return [
         exact,
         judge_looks(
@@ -110,17 +111,17 @@ def _links(masks: SumMasks, network: Network, numbers: list[Array], keys: Keys) 
     return found
 
 
-def _cuts(pieces: list[NDArray[np.bool_]], rng: np.random.Generator) -> list[NDArray[np.bool_]]:
-    """Return parts of components: all that begin a component, in the order of its agents, and some at random."""
+def _cuts(network: Network, honest: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.bool_]]:
+    """Return parts of components: every branch of a tree, which one link holds at most, and some at random."""
     found = []
-    for piece in pieces:
-        agents = np.flatnonzero(piece)
-        beginnings = [agents[:k] for k in range(1, len(agents))]
-        chosen = [agents[rng.random(len(agents)) < 0.5] for _ in range(_CUTS)]
-        for part in [*beginnings, *(each for each in chosen if 0 < len(each) < len(agents))]:
-            cut = np.zeros(len(piece), dtype=bool)
-            cut[part] = True
-            found.append(cut)
+    whole = network.graph.subgraph([network.agents[i] for i in honest])
+    for piece in nx.connected_components(whole):
+        agents = sorted(network.index[name] for name in piece)
+        tree = nx.bfs_tree(whole, network.agents[agents[0]])
+        branches = [[name, *nx.descendants(tree, name)] for name in tree if name != network.agents[agents[0]]]
+        chosen = [[i for i in agents if rng.random() < 0.5] for _ in range(_CUTS if len(agents) > 1 else 0)]
+        parts_of = [[network.index[name] for name in branch] for branch in branches] + chosen
+        found += [np.isin(honest, part) for part in parts_of if 0 < len(part) < len(agents)]
     return found
 
 
