@@ -15,7 +15,7 @@
 """
 
 from tacit import algorithms
-from tacit.audit import AuditReport, audit
+from tacit.auditing import AuditReport, audit
 from tacit.certificates import (
     Certificate,
     Ledger,

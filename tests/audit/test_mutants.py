@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import EXPERIMENTS, audit, settle
-from tacit.audit.experiments.words import attack_words
-from tacit.audit.release import Keys
-from tacit.audit.replayed import replay
-from tacit.audit.watch import watch_effective
+from tacit.auditing import EXPERIMENTS, audit, settle
+from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.release import Keys
+from tacit.auditing.replayed import replay
+from tacit.auditing.watch import watch_effective
 from tacit.masks import pairing
 from tacit.solving import prepare
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import View, watch
-from tacit.audit.recorder import Overheard
+from tacit.auditing import View, watch
+from tacit.auditing.recorder import Overheard
 from tacit.masks import Keystreams, agent_keys, draw
 from tacit.solving import prepare
 
@@ -208,3 +208,10 @@ def test_real_processes_record_the_same_kind_of_view():
     assert said[0].keys() == said[1].keys()
     for agent, values in said[0].items():
         assert values == pytest.approx(said[1][agent], abs=1e-9)
+
+
+def test_the_function_does_not_stand_in_the_way_of_the_package():
+    import tacit.auditing.recorder as module
+
+    assert module.Overheard is Overheard
+    assert tacit.audit is tacit.auditing.audit

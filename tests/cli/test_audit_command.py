@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 
 import tacit
-from tacit.audit import conduct
+from tacit.auditing import conduct
 
 
 def test_an_audit_of_the_example_is_green(run):

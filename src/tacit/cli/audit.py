@@ -15,7 +15,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 
-from tacit.audit import AuditReport, Verdict, audit
+from tacit.auditing import AuditReport, Verdict, audit
 from tacit.cli.graphs import members, refuse_to_overwrite
 from tacit.errors import FileError
 from tacit.solving import load_problem
