@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 
 import tacit
-from tacit.audit import Game, play
-from tacit.audit.release import Keys
+from tacit.auditing import Game, play
+from tacit.auditing.release import Keys
 
 _TARGET = 60.0
 

@@ -19,7 +19,7 @@ from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
     from tacit import algorithms, dispatch
-    from tacit.audit import AuditReport, audit
+    from tacit.auditing import AuditReport, audit
     from tacit.certificates import (
         Certificate,
         Ledger,
@@ -57,7 +57,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "algorithms",
         "dispatch",
     ),
-    "tacit.audit": (
+    "tacit.auditing": (
         "AuditReport",
         "audit",
     ),

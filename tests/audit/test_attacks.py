@@ -8,29 +8,29 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import Estimate, public_knowledge, watch
-from tacit.audit.attacks.candidates import Candidates
-from tacit.audit.attacks.constants import Constants
-from tacit.audit.attacks.differences import GradientDifferences
-from tacit.audit.attacks.first_message import FirstMessage
-from tacit.audit.attacks.labels import LabelInference, likeliest_labels
-from tacit.audit.attacks.likelihood import MaximumLikelihood
-from tacit.audit.attacks.linking import Linking
-from tacit.audit.attacks.observability import Observability
-from tacit.audit.attacks.participants import ChangedParticipants
-from tacit.audit.attacks.prior import GaussianPrior
-from tacit.audit.attacks.prior_knowledge import PriorKnowledge
-from tacit.audit.attacks.repair import DropoutRepair
-from tacit.audit.attacks.replay_admm import ReplayADMM
-from tacit.audit.attacks.replay_dgd import ReplayDGD
-from tacit.audit.attacks.replay_extra import ReplayEXTRA
-from tacit.audit.attacks.replay_nids import ReplayNIDS
-from tacit.audit.attacks.retries import Retries
-from tacit.audit.attacks.reuse import MaskReuse
-from tacit.audit.attacks.subset_sum import SubsetSum
-from tacit.audit.attacks.tree_sums import TreeSums
-from tacit.audit.release import Keys, release
-from tacit.audit.view import Exchange
+from tacit.auditing import Estimate, public_knowledge, watch
+from tacit.auditing.attacks.candidates import Candidates
+from tacit.auditing.attacks.constants import Constants
+from tacit.auditing.attacks.differences import GradientDifferences
+from tacit.auditing.attacks.first_message import FirstMessage
+from tacit.auditing.attacks.labels import LabelInference, likeliest_labels
+from tacit.auditing.attacks.likelihood import MaximumLikelihood
+from tacit.auditing.attacks.linking import Linking
+from tacit.auditing.attacks.observability import Observability
+from tacit.auditing.attacks.participants import ChangedParticipants
+from tacit.auditing.attacks.prior import GaussianPrior
+from tacit.auditing.attacks.prior_knowledge import PriorKnowledge
+from tacit.auditing.attacks.repair import DropoutRepair
+from tacit.auditing.attacks.replay_admm import ReplayADMM
+from tacit.auditing.attacks.replay_dgd import ReplayDGD
+from tacit.auditing.attacks.replay_extra import ReplayEXTRA
+from tacit.auditing.attacks.replay_nids import ReplayNIDS
+from tacit.auditing.attacks.retries import Retries
+from tacit.auditing.attacks.reuse import MaskReuse
+from tacit.auditing.attacks.subset_sum import SubsetSum
+from tacit.auditing.attacks.tree_sums import TreeSums
+from tacit.auditing.release import Keys, release
+from tacit.auditing.view import Exchange
 from tacit.solving import prepare
 from tacit.testing import check_attack
 

@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import audit
+from tacit.auditing import EXPERIMENTS, audit, settle
+from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.release import Keys
+from tacit.auditing.replayed import replay
+from tacit.auditing.watch import watch_effective
+from tacit.masks import pairing
+from tacit.solving import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GRAPH = nx.random_regular_graph(4, 10, seed=2)
@@ -14,6 +20,13 @@ POINTS = np.random.default_rng(0).normal(size=(10, 2))
 
 def problem(cost=tacit.Quadratic.distance):
     return tacit.Problem(GRAPH, [cost(point) for point in POINTS])
+
+
+@pytest.fixture(autouse=True)
+def quicker(request, monkeypatch):
+    """Leave out the seeds where no mutant is about them: they take two seconds."""
+    if "Seed" not in request.node.name and "without_a_seed" not in request.node.name:
+        monkeypatch.delitem(EXPERIMENTS, "seed enumeration")
 
 
 def verdicts(masks, cost=tacit.Quadratic.distance):
@@ -35,6 +48,7 @@ def verdicts(masks, cost=tacit.Quadratic.distance):
         ("NotZeroSum", "law of the masks", "weak"),
         ("HessiansInClear", "law of the masks", "beaten"),
         ("ReusedWords", "two sums", "beaten"),
+        ("TellsLater", "phase 2 replayed", "beaten"),
     ],
 )
 def test_a_broken_mechanism_turns_the_audit_red(masks, attack, status, mutants):
@@ -43,6 +57,109 @@ def test_a_broken_mechanism_turns_the_audit_red(masks, attack, status, mutants):
     assert not report.passed
     assert report.sentence().startswith("RED")
     assert found[attack] == status, report.red
+
+
+NETWORK = tacit.Network(nx.relabel_nodes(GRAPH, {k: int(k) for k in GRAPH}))
+DENSE = tacit.Network(nx.complete_graph(50))
+PATH = tacit.Network(nx.path_graph(8))
+
+
+def judged(experiment, masks, network=NETWORK, coalition=(3,), seed=11):
+    return EXPERIMENTS[experiment](settle(masks, network, coalition, seed=seed))
+
+
+@pytest.mark.parametrize(
+    ("masks", "experiment", "more"),
+    [
+        ("CoordinatePairs", "law of the masks", {}),
+        ("CoordinatePairs", "joint law", {}),
+        ("SameToCoalition", "law of the masks", {}),
+        ("SameToCoalition", "every link by itself", {}),
+        ("SumToCoalition", "law of the masks", {}),
+        ("SumToCoalition", "every link by itself", {}),
+        ("SharedKey", "every link by itself", {}),
+        ("CoarseMasks", "low-order bits", {}),
+        ("LowBitsForgotten", "low-order bits", {}),
+        ("LowBitsForgotten", "low-order bits", {"bits": 1}),
+        ("LowBitsOfOneLink", "low-order bits", {}),
+        ("Coins", "every link by itself", {}),
+        ("UniformMasks", "every link by itself", {}),
+        ("OneThinLink", "every link by itself", {}),
+        ("ThreePerCentThin", "law of the masks", {}),
+        ("CancellingLink", "every link by itself", {}),
+        ("LastCoordinate", "joint law", {}),
+        ("EveryOtherRun", "joint law", {}),
+        ("OneLinkAgain", "mask reuse", {}),
+        ("ThinLinearPart", "law of the masks", {}),
+        ("ThinLinearPart", "law of the masks", {"share": 0.9}),
+        ("ThinLinearPart", "every link by itself", {"share": 0.1}),
+        ("ThinDiagonal", "law of the masks", {}),
+        ("ThinDiagonal", "law of the masks", {"share": 0.9}),
+    ],
+)
+def test_a_broken_law_is_noticed_by_the_attack_on_it(masks, experiment, more, mutants):
+    verdict = judged(experiment, getattr(mutants, masks)(100.0, **more))
+    assert verdict.is_red, verdict
+
+
+@pytest.mark.parametrize("share", [0.0, 0.8, 0.9])
+def test_one_thin_link_among_a_thousand_is_noticed(share, mutants):
+    assert judged("every link by itself", mutants.OneThinLink(100.0, share=share), DENSE).status == "beaten"
+
+
+def test_the_size_of_a_defect_that_would_show_is_published():
+    verdict = judged("every link by itself", tacit.AffineMasks(100.0))
+    assert verdict.says.endswith("a σ that is 6 % too small would show")
+
+
+@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize(
+    ("masks", "attack", "network"),
+    [
+        ("ReusedWords", "two sums", NETWORK),
+        ("NoWords", "uniform words", NETWORK),
+        ("WordsForgottenLink", "every link by itself", NETWORK),
+        ("WordsForgottenLink", "cuts", PATH),
+        ("OneWordForAll", "uniform words", NETWORK),
+        ("LowHalfOfWords", "uniform words", NETWORK),
+        ("WordsReusedWithinRun", "two sums", NETWORK),
+        ("WordsReusedWithinRun", "every link by itself", NETWORK),
+    ],
+)
+def test_broken_secret_sums_are_noticed(masks, attack, network, words, mutants):
+    kind = getattr(mutants, masks)(words=words)
+    if masks == "WordsForgottenLink" and network is NETWORK and not network.graph.has_edge(4, 5):
+        pytest.skip("no such link")
+    found = attack_words(kind, network, (0,), keys=Keys(3), rng=np.random.default_rng(3))
+    assert {verdict.attack: verdict.status for verdict in found}[attack] == "beaten", found
+
+
+@pytest.mark.parametrize(
+    "masks", [tacit.AffineMasks(100.0, pairing="seeds"), tacit.SumMasks(pairing="seeds")], ids=repr
+)
+def test_terms_from_shared_keys_are_attacked_as_they_are(masks, monkeypatch):
+    """Both keys of every link the same, or the same two for all links: the real class is what is attacked."""
+    assert verdicts(masks)[0].passed
+    same = bytes(32)
+    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: (same, same))
+    assert not verdicts(masks)[0].passed
+    keys = (bytes(32), bytes([1] * 32))
+    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: keys if first else keys[::-1])
+    assert not verdicts(masks)[0].passed
+
+
+@pytest.mark.parametrize("after", [2, 20, 35])
+@pytest.mark.parametrize("family", ["quadratic", "logistic"])
+def test_whatever_phase_2_says_beyond_the_effective_costs_is_noticed(after, family, mutants):
+    """Late, and with costs of any family: every exchange is worked out again."""
+    rng, costs = np.random.default_rng(1), [tacit.Quadratic.distance(point) for point in POINTS]
+    if family == "logistic":
+        costs = [tacit.Logistic(rng.normal(size=(40, 2)), rng.integers(0, 2, 40), l2=0.1) for _ in range(10)]
+    given = tacit.Problem(GRAPH, costs)
+    for masks, status in ((mutants.TellsLater(100.0, after=after), "beaten"), (tacit.AffineMasks(100.0), "within")):
+        job = prepare(given, privacy=masks, algorithm="nids", max_rounds=40).job
+        view, effective, _ = watch_effective(job, [3])
+        assert replay(job, view, effective, [3], exactly=True).status == status
 
 
 def test_constants_in_effective_costs_turn_the_audit_red(mutants):
@@ -64,6 +181,8 @@ def test_half_the_sigma_also_loses_the_game(mutants):
         tacit.AffineMasks(100.0, link_scales={tuple(edge): 2.0 for edge in list(GRAPH.edges)[:6]}),
         tacit.QuadraticMasks(100.0),
         tacit.SumMasks(),
+        tacit.SumMasks(words=2),
+        tacit.AffineMasks(100.0, pairing="one-sided"),
     ],
     ids=repr,
 )

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import Game, play, play_messages, public_knowledge, watch
-from tacit.audit.attacks.component_sums import ComponentSums
-from tacit.audit.attacks.likelihood import MaximumLikelihood
-from tacit.audit.attacks.observability import Observability
-from tacit.audit.attacks.replay_dgd import ReplayDGD
-from tacit.audit.release import Keys
+from tacit.auditing import Game, play, play_messages, public_knowledge, watch
+from tacit.auditing.attacks.component_sums import ComponentSums
+from tacit.auditing.attacks.likelihood import MaximumLikelihood
+from tacit.auditing.attacks.observability import Observability
+from tacit.auditing.attacks.replay_dgd import ReplayDGD
+from tacit.auditing.release import Keys
 from tacit.solving import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -156,7 +156,7 @@ def test_messages_of_phase_2_do_not_help_the_player(algorithm):
 
 def test_a_player_who_is_told_something_in_phase_2_wins(monkeypatch):
     """The game with messages can fail: here every message holds a tenth of the true slope."""
-    from tacit.audit import phase2
+    from tacit.auditing import phase2
 
     honest = phase2._messages
     leaked = {}

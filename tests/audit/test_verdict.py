@@ -6,10 +6,10 @@ import pytest
 from scipy.special import ndtr
 
 import tacit
-from tacit.audit import Game, Verdict, play
-from tacit.audit.game import area, result, worst_direction
-from tacit.audit.release import Keys
-from tacit.audit.verdict import judge_exact, judge_gaussian, judge_mean, judge_share, share_limits, skipped
+from tacit.auditing import Game, Verdict, play
+from tacit.auditing.game import area, result, worst_direction
+from tacit.auditing.release import Keys
+from tacit.auditing.verdict import judge_exact, judge_gaussian, judge_mean, share_limits, skipped
 
 RNG = np.random.default_rng(21)
 L = nx.laplacian_matrix(nx.circulant_graph(8, [1, 2])).toarray().astype(float)
@@ -76,9 +76,6 @@ def test_what_must_be_recovered_and_what_must_not():
 
 
 def test_shares_and_means_have_limits_on_both_sides():
-    assert judge_share("an attack", 500, 1000, 0.5, says="").status == "within"
-    assert judge_share("an attack", 700, 1000, 0.5, says="").status == "beaten"
-    assert judge_share("an attack", 300, 1000, 0.5, says="").status == "weak"
     coins = RNG.integers(0, 2, (3, 2000)).astype(float)
     assert judge_mean("an attack", coins[0], coins[1], says="").status == "within"
     assert judge_mean("an attack", np.maximum(coins[0], coins[2]), coins[1], says="").status == "beaten"

@@ -1,12 +1,14 @@
 """A view holds what a coalition saw, in one format, and nothing of anybody's memory."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
 
 import tacit
-from tacit.audit import View, watch
-from tacit.audit.recorder import Overheard
+from tacit.auditing import View, watch
+from tacit.auditing.recorder import Overheard
 from tacit.masks import Keystreams, agent_keys, draw
 from tacit.solving import prepare
 
@@ -41,6 +43,8 @@ def job_of(given, algorithm, privacy):
         ("direct", tacit.SumMasks(seed=1)),
         ("direct", None),
         ("newton", tacit.SumMasks(seed=1)),
+        ("nids", tacit.AffineMasks(10.0, seed=1, pairing="seeds")),
+        ("direct", tacit.SumMasks(seed=1, pairing="seeds")),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )
@@ -67,35 +71,84 @@ def test_agents_apart_also_hear_the_looks_that_decide_when_to_stop():
     assert {"swap", "mix", "tree", "look"} <= kinds
 
 
-@pytest.mark.parametrize("runtime", ["stacked", "agents"])
-@pytest.mark.parametrize("algorithm", ["nids", "gradient-tracking", "direct"])
-def test_no_secret_of_an_honest_agent_is_in_a_serialised_view(runtime, algorithm):
-    """Coefficients, masks between honest agents and keys are searched for, byte by byte."""
-    given = planted()
-    masks = tacit.SumMasks(seed=5) if algorithm == "direct" else tacit.AffineMasks(1e3, seed=5)
-    job = job_of(given, algorithm, masks)
-    data = watch(job, [3], runtime=runtime, worst_case=True).to_bytes()
-    honest = [i for i in range(7) if i != 3]
-    numbers = [given.costs[i].affine for i in honest]
-    if algorithm == "direct":
-        step = masks.fixed_point(agents=7).step
-        numbers += [np.rint(given.costs[i].affine / step).astype(np.int64) for i in honest]
-    else:
-        lattice = masks.lattice(agents=7, links=14)
-        r = draw(Keystreams(agent_keys(7, seed=5), given.network.degrees), (28, 2), lattice)
-        owners = np.repeat(np.arange(7), 4)
-        others = np.concatenate([given.network.neighbours(i) for i in range(7)])
-        between_honest = (owners != 3) & (others != 3)
-        numbers += list(r[between_honest])
-        assert all(
-            number.tobytes() in data for number in r[~between_honest].ravel()
-        )  # the search finds what is there
-    for number in np.concatenate([n.ravel().view(np.uint64) for n in numbers]):
+SHIPPED = [
+    ("nids", tacit.AffineMasks(1e3, seed=5)),
+    ("gradient-tracking", tacit.AffineMasks(1e3, seed=5)),
+    ("nids", tacit.AffineMasks(1e3, seed=5, pairing="one-sided")),
+    ("nids", tacit.AffineMasks(1e3, seed=5, pairing="seeds")),
+    ("direct", tacit.QuadraticMasks(1e3, seed=5)),
+    ("multi-consensus", tacit.QuadraticMasks(1e3, seed=5)),
+    ("direct", tacit.SumMasks(seed=5)),
+    ("direct", tacit.SumMasks(seed=5, pairing="seeds")),
+    ("direct", tacit.SumMasks(seed=5, words=2)),
+    ("newton", tacit.SumMasks(seed=5)),
+]
+
+
+def searched(given, masks, data):
+    """Search for the coefficients of honest agents, as floats, as words, and as text; and for keys."""
+    honest = [cost for i, cost in enumerate(given.costs) if i != 3]
+    numbers = [np.concatenate([cost.affine, -cost.affine, 2.0 * cost.affine]) for cost in honest]
+    if isinstance(masks, tacit.SumMasks):
+        words = [masks.fixed_point(agents=7).encode(cost.affine.copy()) for cost in honest]
+        numbers += [each[each != 0] for each in words]
+    for number in np.concatenate([each.ravel().view(np.uint64) for each in numbers]):
         assert number.tobytes() not in data
     for key in agent_keys(7, seed=5):
         assert key not in data
     for text in (b"4861", str(SECRET).encode()):
         assert text not in data
+
+
+@pytest.mark.parametrize("runtime", ["stacked", "agents"])
+@pytest.mark.parametrize(
+    ("algorithm", "masks"), SHIPPED, ids=lambda value: value if isinstance(value, str) else repr(value)
+)
+def test_no_secret_of_an_honest_agent_is_in_a_serialised_view(runtime, algorithm, masks):
+    """Coefficients and keys are searched for, byte by byte."""
+    given = planted()
+    searched(given, masks, watch(job_of(given, algorithm, masks), [3], runtime=runtime, worst_case=True).to_bytes())
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(("algorithm", "masks"), SHIPPED[:1] + SHIPPED[3:5] + SHIPPED[6:7], ids=repr)
+def test_no_secret_is_in_the_view_of_real_processes(algorithm, masks):
+    given = planted()
+    real = dataclasses.replace(masks, seed=None)
+    searched(given, masks, watch(job_of(given, algorithm, real), [3], runtime="peers").to_bytes())
+
+
+@pytest.mark.parametrize("runtime", ["stacked", "agents"])
+def test_no_mask_between_honest_agents_is_in_a_serialised_view(runtime):
+    given, masks = planted(), tacit.AffineMasks(1e3, seed=5)
+    data = watch(job_of(given, "nids", masks), [3], runtime=runtime, worst_case=True).to_bytes()
+    lattice = masks.lattice(agents=7, links=14)
+    r = draw(Keystreams(agent_keys(7, seed=5), given.network.degrees), (28, 2), lattice)
+    owners = np.repeat(np.arange(7), 4)
+    others = np.concatenate([given.network.neighbours(i) for i in range(7)])
+    between_honest = (owners != 3) & (others != 3)
+    assert not any(number.tobytes() in data for number in r[between_honest].ravel())
+    assert all(number.tobytes() in data for number in r[~between_honest].ravel())  # the search finds what is there
+
+
+@pytest.mark.parametrize("runtime", ["stacked", "agents"])
+@pytest.mark.parametrize(
+    "masks", [tacit.AffineMasks(1e3, seed=5, pairing="seeds"), tacit.SumMasks(seed=5, pairing="seeds")], ids=repr
+)
+def test_members_know_the_terms_that_they_draw_from_shared_keys_and_no_others(runtime, masks):
+    """No message carries them; both runtimes note those of the coalition's links alone."""
+    algorithm = "direct" if isinstance(masks, tacit.SumMasks) else "nids"
+    view = watch(job_of(problem(), algorithm, masks), [3], runtime=runtime)
+    drawn = view.only("drawn")
+    assert drawn
+    for exchange in drawn:
+        assert ((exchange.senders == 3) | (exchange.receivers == 3)).all()
+        assert len(exchange.senders) == 8
+    known = dict(zip(zip(drawn[0].senders.tolist(), drawn[0].receivers.tolist()), drawn[0].values))  # noqa: B905
+    other = watch(job_of(problem(), algorithm, masks), [1], runtime="stacked").only("drawn")[0]
+    again = dict(zip(zip(other.senders.tolist(), other.receivers.tolist()), other.values))  # noqa: B905
+    assert np.array_equal(known[1, 3], again[1, 3])
+    assert np.array_equal(known[3, 1], again[3, 1])
 
 
 def test_the_search_finds_a_secret_that_is_there():
@@ -155,3 +208,10 @@ def test_real_processes_record_the_same_kind_of_view():
     assert said[0].keys() == said[1].keys()
     for agent, values in said[0].items():
         assert values == pytest.approx(said[1][agent], abs=1e-9)
+
+
+def test_the_function_does_not_stand_in_the_way_of_the_package():
+    import tacit.auditing.recorder as module
+
+    assert module.Overheard is Overheard
+    assert tacit.audit is tacit.auditing.audit

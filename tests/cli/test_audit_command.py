@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 
 import tacit
-from tacit.audit import conduct
+from tacit.auditing import conduct
 
 
 def test_an_audit_of_the_example_is_green(run):
@@ -61,6 +61,8 @@ def test_a_red_audit_has_exit_code_1(run, monkeypatch):
     [
         ((), "either a coalition or"),
         (("--coalition", "3", "--any", "1"), "either a coalition or"),
+        (("--coalition", ""), "nobody is in the coalition"),
+        (("--any", "0"), "somebody must attack"),
         (("--coalition", "nobody"), "no agent is called nobody"),
         (("--coalition", "3", "--runtime", "cloud"), "no runtime is called 'cloud'"),
     ],

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
 
-from tacit.audit import AuditReport, Verdict, audit
+from tacit.auditing import AuditReport, Verdict, audit
 from tacit.cli.graphs import members, refuse_to_overwrite
 from tacit.errors import FileError
 from tacit.solving import load_problem
@@ -94,7 +94,8 @@ def show(report: AuditReport, console: Console | None = None) -> None:
     _verdicts(console, "Without masks", report.without_masks)
     if masked:
         _verdicts(console, f"With {report.mechanism}", report.with_masks)
-    console.print(f"{report.seconds:.1f} s.", markup=False)
+    behind = f"; made-up secrets and games: {report.releases} runtime" if masked else ""
+    console.print(f"Recorded: {report.runtime} runtime{behind}. {report.seconds:.1f} s.", markup=False)
 
 
 def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:

@@ -80,10 +80,14 @@ class Seeds:
         pairs = [_shared(*row) for row in zip(own, public, theirs, peers.first, strict=True)]
         self._went = source.branch([mine for mine, _ in pairs])
         self._came = source.branch([other for _, other in pairs])
+        self._note = getattr(peers, "note", None)  # somebody who listens at the links: no message carries the terms
 
     def terms(self, sample: Sample, *, more: bool = False) -> tuple[Any, Any]:
         """Draw r_ij and r_ji."""
-        return sample(self._went), sample(self._came)
+        went, came = sample(self._went), sample(self._came)
+        if self._note is not None:
+            self._note(went, came, more=more)
+        return went, came
 
 
 def _shared(own: X25519PrivateKey, mine: Words, theirs: Words, first: bool) -> tuple[bytes, bytes]:

@@ -59,6 +59,8 @@ class Neighbours:
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
+        self.note: Any = getattr(links, "note", None)
+        """Where somebody listens: told of terms that are drawn from shared keys."""
         self._tree: list[Place] = []
         self._aside: Neighbours | None = None
 

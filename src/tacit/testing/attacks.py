@@ -8,8 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tacit.audit import Attack, Estimate, Public, View, public_knowledge, watch
-from tacit.audit.verdict import judge_gaussian
+from tacit.auditing import Attack, Estimate, Public, View, public_knowledge, watch
+from tacit.auditing.verdict import judge_gaussian
 from tacit.costs import Quadratic
 from tacit.masks import AffineMasks, Mechanism
 from tacit.solving import Problem, prepare

@@ -1,0 +1,53 @@
+"""What an attack believes.
+
+The secret of an agent is its gradient at a public point, which is all that affine masks hide (with known curved
+parts that is the affine coefficient itself); where masks hide whole quadratic costs, the curvature is behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing.public import Public
+from tacit.auditing.view import View
+from tacit.typing import Array
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """Beliefs about agents: one row each, and how sure the attacker is of it."""
+
+    agents: NDArray[Any]
+    values: Array
+    """(k, p)."""
+    deviations: Array
+    """The standard deviation of a belief, as the attacker itself computes it; 0 for what is certain, (k,)."""
+    says: str = ""
+    """How it was found, in a few words."""
+
+    def of(self, agent: int) -> tuple[Array, float] | None:
+        """Return the belief about one agent, and its deviation."""
+        rows = np.flatnonzero(self.agents == agent)
+        return (self.values[rows[0]], float(self.deviations[rows[0]])) if len(rows) else None
+
+
+class Attack(Protocol):
+    """Frozen settings, and a pure function of a view and public knowledge."""
+
+    @property
+    def name(self) -> str:
+        """Return what the attack is called in reports."""
+
+    def misses(self, view: View, public: Public) -> str | None:
+        """Return why there is nothing to attack here, in a few words; None if there is."""
+
+    def __call__(self, view: View, public: Public) -> Estimate:
+        """Return what the attacker believes."""
+
+
+def nothing(width: int) -> Estimate:
+    """Return an estimate of nobody."""
+    return Estimate(agents=np.empty(0, dtype=np.intp), values=np.empty((0, width)), deviations=np.empty(0))

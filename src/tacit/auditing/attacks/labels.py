@@ -1,0 +1,58 @@
+"""Label inference for logistic regression.
+
+    ∇h_i(x₀) = A_iᵀ(s(A_i x₀) − y_i)    ⇒    y_i = argmin over {0, 1}^r of |g_i − ∇φ_i(x₀) + A_iᵀy|
+
+With public features a gradient tells the labels; behind masks the likeliest labels are whatever the noise likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.auditing.attacks.estimate import Estimate
+from tacit.auditing.public import Public
+from tacit.typing import Array
+
+_TRIED = 14  # records up to which all labels are tried
+
+
+@dataclass(frozen=True, slots=True)
+class LabelInference:
+    """Turn believed gradients into labels."""
+
+    tried: ClassVar[int] = _TRIED
+    """Records up to which all labels are tried."""
+    name: str = "label inference"
+
+    def misses(self, public: Public) -> str | None:
+        """Say so where there are no features to go with."""
+        return None if public.features is not None else "no logistic regression with public features"
+
+    def __call__(self, estimate: Estimate, public: Public) -> dict[int, Array]:
+        """Return the likeliest labels of every agent about whom the estimate has a belief."""
+        if public.features is None or public.slopes is None:
+            return {}
+        return {
+            int(agent): likeliest_labels(public.features[agent], public.slopes[agent] - gradient)
+            for agent, gradient in zip(estimate.agents, estimate.values, strict=True)
+        }
+
+
+def likeliest_labels(A: Array, told: Array) -> Array:
+    """Return y in {0, 1}^r with Aᵀy nearest to *told*: all are tried, or the relaxed solution is rounded."""
+    if len(A) <= _TRIED:
+        stories = _stories(len(A))
+        return np.asarray(stories[np.square(stories @ A - told).sum(axis=1).argmin()])
+    relaxed = np.linalg.lstsq(A.T, told - 0.5 * A.sum(axis=0), rcond=None)[0]
+    return (relaxed > 0.0).astype(np.float64)
+
+
+@lru_cache(maxsize=_TRIED + 1)
+def _stories(records: int) -> Array:
+    """Return all labellings of so many records."""
+    return np.array(list(product((0.0, 1.0), repeat=records)))

@@ -1,0 +1,249 @@
+"""`audit`: run, record, attack, compare with the certificate.
+
+plain run            replay, observability, tree sums: what would have leaked
+masked run           the same attacks, and maximum likelihood with all effective costs published
+made-up secrets      the mechanism's law, priors, reuse, retries, seeds, low bits: thousands of releases
+games                which of two worlds? with and without the messages of phase 2
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from tacit.algorithms import AnyAlgorithm
+from tacit.auditing.experiments import EXPERIMENTS, settle
+from tacit.auditing.experiments.labels import infer_labels, labels_of
+from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.game import Game, play
+from tacit.auditing.phase2 import play_messages
+from tacit.auditing.release import Keys
+from tacit.auditing.replayed import replay
+from tacit.auditing.report import AuditReport, Belief, Row
+from tacit.auditing.runs import Found, Truth, attack_run, labels, labels_from_sum, recorded_whole
+from tacit.auditing.verdict import Verdict
+from tacit.auditing.watch import public_knowledge, public_point, watch_effective
+from tacit.certificates import Certificate, certify
+from tacit.costs import Logistic
+from tacit.errors import InputError, TacitError, VacuousError
+from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
+from tacit.runtimes import Job
+from tacit.solving import Problem, ProblemFile, prepare
+
+GAMES = 20_000
+_LEARNT = 4000  # games with messages: half of them to learn from
+_ROUNDS = (40, 400)  # of a recorded run: three times as many as agents, within these
+OnProgress = Callable[[float, str], None]
+
+
+def audit(
+    problem: Problem | ProblemFile,
+    coalition: Iterable[Any] | None = None,
+    *,
+    any: int | None = None,
+    privacy: Mechanism | None = None,
+    algorithm: str | AnyAlgorithm = "auto",
+    masks: bool = True,
+    games: int = GAMES,
+    runtime: str = "stacked",
+    seed: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> AuditReport:
+    """Attack a problem's run with all that *coalition* sees, and say whether the certificate holds.
+
+    *any* takes the worst coalition of that many agents instead. *masks* = False attacks the plain algorithm alone.
+    *seed* makes masks and made-up secrets reproducible. A problem file brings its own privacy and algorithm. The
+    run is recorded on *runtime*; releases of made-up secrets, and games, always run in the stacked simulation.
+    """
+    start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
+    weights, tree = None, True
+    if isinstance(problem, ProblemFile):
+        privacy, weights, tree = privacy or problem.privacy, problem.weights, problem.tree
+        algorithm = problem.algorithm if algorithm == "auto" else algorithm
+        problem = problem.problem
+    if privacy is not None and seed is not None:
+        privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
+    n = len(problem.network)
+    rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
+    job = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds).job
+    certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
+    who = sorted(problem.network.index[member] for member in members)
+    truth = _truth(problem, job)
+    tell(0.05, "attacking the plain algorithm")
+    plain = dataclasses.replace(job, privacy=None, floor=0.0)
+    without = _attacked(problem, plain, who, truth, runtime=runtime)
+    found: list[Found] = []
+    game: Game | Verdict | None = None
+    messages: Game | None = None
+    if masks and job.privacy is not None:
+        tell(0.2, "attacking the masked run")
+        found = _attacked(problem, job, who, truth, runtime=runtime)
+        found += _experiments(job.privacy, problem, who, truth, seed, tell)
+        tell(0.7, "playing games")
+        game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
+        found.append(Found(None, game.verdict() if isinstance(game, Game) else game))
+        if isinstance(game, Game) and isinstance(job.privacy, AffineMasks) and not job.algorithm.sums:
+            tell(0.8, "playing games with messages")
+            name = public_knowledge(problem, job).algorithm
+            messages = play_messages(
+                job.privacy, problem.network, who, algorithm=name, games=max(_LEARNT, games // 10), seed=seed
+            )
+            found.append(Found(None, _of_messages(messages)))
+    tell(1.0, "done")
+    mechanism = type(job.privacy).__name__ if job.privacy is not None and masks else "none"
+    return AuditReport(
+        tacit=version("tacit"),
+        coalition=[str(member) for member in members],
+        agents=n,
+        links=len(problem.network.links),
+        unknowns=problem.dim,
+        mechanism=mechanism,
+        sigma=job.privacy.terms(problem.network, problem.dim).sigma if job.privacy is not None and masks else None,
+        algorithm=type(job.algorithm).__name__,
+        runtime=runtime,
+        private=mechanism != "none" and seed is None,
+        rows=_rows(problem, who, truth, without, found, certificate if masks else None),
+        without_masks=[each.verdict for each in without],
+        with_masks=[each.verdict for each in found],
+        game=game if isinstance(game, Game) else None,
+        messages=messages,
+        certificate=None if certificate is None or not masks else certificate.to_dict(),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _certificate(
+    problem: Problem, privacy: Mechanism | None, coalition: Iterable[Any] | None, t: int | None
+) -> tuple[Certificate | None, tuple[Any, ...]]:
+    """Return what is promised, None without masks, and who attacks."""
+    if (coalition is None) == (t is None):
+        raise InputError("name either a coalition or how many agents it may have.")
+    members = None if coalition is None else tuple(dict.fromkeys(coalition))
+    if t is not None and not 1 <= t < len(problem.network):
+        raise InputError(
+            f"a coalition of {t} of {len(problem.network)} agents: somebody must attack, and not everybody."
+        )
+    if members is not None:
+        problem.network.without(members)  # refuses who is not there
+        if not 1 <= len(members) < len(problem.network):
+            who = "nobody" if not members else "everybody"
+            raise InputError(f"{who} is in the coalition: somebody must attack, and somebody be attacked.")
+    if privacy is None and members is not None:
+        return None, members
+    sigma = privacy.sigma if isinstance(privacy, GaussianMasks) else math.inf
+    link_scales = (privacy.scale_of or None) if isinstance(privacy, GaussianMasks) else None
+    try:
+        certificate = certify(problem.network, members, any=t, sigma=sigma, link_scales=link_scales)
+    except VacuousError:
+        if privacy is not None:
+            raise
+        return None, _best_placed(problem, t or 1)
+    if members is None:
+        members = certificate.coalition if certificate.coalition is not None else _best_placed(problem, t or 1)
+    return certificate if privacy is not None else None, members
+
+
+def _best_placed(problem: Problem, t: int) -> tuple[Any, ...]:
+    """Return the agents with the most neighbours: where no coalition is worse than another, they hear most."""
+    order = np.argsort(-problem.network.degrees, kind="stable")[:t]
+    return tuple(problem.network.agents[i] for i in order)
+
+
+def _truth(problem: Problem, job: Job) -> Truth:
+    n = len(problem.network)
+    at, zero = np.tile(public_point(job), (n, 1)), np.zeros((n, problem.dim))
+    try:
+        curvatures = np.broadcast_to(problem.stack.hess(at), (*at.shape, problem.dim))
+    except TacitError:  # a cost may come without its Hessian
+        curvatures = None
+    known = public_knowledge(problem, job)
+    found = None
+    if known.features is not None:
+        found = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
+    return Truth(problem.stack.grad(at), curvatures, problem.stack.grad(zero), found)
+
+
+def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[Found]:
+    public = public_knowledge(problem, job)
+    view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
+    found = attack_run(view, public, truth)
+    more = [recorded_whole(view, public, rounds), labels_from_sum(view, public, truth)]
+    if public.mechanism == "none":
+        best = max((each.estimate for each in found if each.estimate), key=lambda e: len(e.agents), default=None)
+        if best is not None and best.values.shape[1] == problem.dim:
+            more.append(labels(best, public, truth))
+    if effective is not None:
+        more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
+    return found + [Found(None, verdict) for verdict in more if verdict is not None]
+
+
+def _experiments(
+    privacy: Mechanism, problem: Problem, who: Sequence[int], truth: Truth, seed: int | None, tell: OnProgress
+) -> list[Found]:
+    if isinstance(privacy, SumMasks):
+        verdicts = attack_words(privacy, problem.network, who, keys=Keys(seed), rng=np.random.default_rng(seed))
+        return [Found(None, verdict) for verdict in verdicts]
+    if not isinstance(privacy, GaussianMasks):
+        return []
+    setting = settle(privacy, problem.network, who, unknowns=problem.dim, seed=seed)
+    found = []
+    for k, (name, experiment) in enumerate(EXPERIMENTS.items()):
+        tell(0.3 + 0.4 * k / len(EXPERIMENTS), name)
+        found.append(Found(None, experiment(setting)))
+    if truth.labels is not None and isinstance(privacy, AffineMasks):
+        costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
+        found.append(Found(None, infer_labels(setting, costs, truth.labels)))
+    return found
+
+
+def _of_messages(game: Game) -> Verdict:
+    """Judge the game with messages: they may not help; learning from games alone may do a little worse."""
+    verdict = game.verdict()
+    status = "beaten" if verdict.status == "beaten" else "weak" if game.auc < game.auc_theory - 0.05 else "within"
+    says = f"AUC of {game.games} games with z and phase-2 messages: nothing to gain from them"
+    return Verdict(
+        attack="phase-2 messages", status=status, says=says if status == "within" else "messages change the game",
+        measured=game.auc, predicted=game.auc_theory, low=verdict.low, high=verdict.high,
+    )  # fmt: skip
+
+
+def _rows(
+    problem: Problem,
+    who: Sequence[int],
+    truth: Truth,
+    without: list[Found],
+    found: list[Found],
+    certificate: Certificate | None,
+) -> list[Row]:
+    rows = []
+    for i, agent in enumerate(problem.network.agents):
+        if i in who:
+            continue
+        promised = None if certificate is None else certificate.uncertainty.get(agent)
+        rows.append(
+            Row(
+                agent=str(agent),
+                truth=truth.gradients[i].tolist(),
+                without_masks=_best(without, i, problem.dim),
+                with_masks=_best(found, i, problem.dim),
+                predicted=promised if promised is not None and math.isfinite(promised) else None,
+            )
+        )
+    return rows
+
+
+def _best(found: list[Found], agent: int, dim: int) -> Belief | None:
+    """Return the surest belief about one agent."""
+    beliefs = []
+    for each in found:
+        told = each.estimate.of(agent) if each.estimate is not None else None
+        if told is not None:
+            value, deviation = told
+            beliefs.append(Belief(attack=each.verdict.attack, value=value[-dim:].tolist(), deviation=deviation))
+    return min(beliefs, key=lambda belief: belief.deviation, default=None)

@@ -1,0 +1,55 @@
+"""Label inference from many releases of a logistic regression's own slopes, beside the certificate's own law.
+
+What was true is worked out by the simulation alone, by another method than the attack's, and only where Aᵀy leaves
+no choice: as many independent features as records, or one subset of them with that sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.auditing.attacks.labels import likeliest_labels
+from tacit.auditing.attacks.likelihood import coefficients
+from tacit.auditing.attacks.subset_sum import only_subset
+from tacit.auditing.experiments.setting import Setting
+from tacit.auditing.verdict import Verdict, judge_mean, skipped
+from tacit.costs import Logistic
+from tacit.typing import Array
+
+NAME = "label inference"
+_RECORDS = 24  # up to which all subsets are summed
+_COPIES, _IDEAL = 40, 200
+
+
+def labels_of(cost: Logistic) -> Array | None:
+    """Return the labels that α = −Aᵀy leaves no choice of; None where there is one, or too many to try."""
+    A, told = cost.A, -cost.affine
+    if np.linalg.matrix_rank(A) == len(A):
+        solved = np.linalg.lstsq(A.T, told, rcond=None)[0]
+        near = np.rint(solved)
+        return near if np.abs(solved - near).max() < 1e-6 else None
+    if len(A) > _RECORDS:
+        return None
+    return only_subset(A, told, 1e-9 * (1.0 + float(np.abs(A).sum())))
+
+
+def infer_labels(setting: Setting, costs: Sequence[Logistic], labels: Sequence[Array | None]) -> Verdict:
+    """Infer labels from masked slopes, again and again; how many are right?"""
+    known = [(k, int(i)) for k, i in enumerate(setting.honest) if labels[i] is not None]
+    if not known:
+        return skipped(NAME, "Aᵀy leaves a choice of labels: nobody can say what is right")
+    slopes = np.stack([cost.affine for cost in costs])
+    m = slopes.shape[1]
+
+    def right(z: Array) -> float:
+        guessed = np.concatenate([likeliest_labels(costs[i].A, -z[k]) for k, i in known])
+        return float((guessed == np.concatenate([labels[i] for _, i in known])).mean())
+
+    done = setting.released(np.tile(slopes, (1, _COPIES)))
+    z = coefficients(done.views[0], done.public)[1]
+    found = [right(z[:, m * k : m * (k + 1)]) for k in range(_COPIES)]
+    expected = [right(slopes[setting.honest] + setting.ideal(m)) for _ in range(_IDEAL)]
+    says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
+    return judge_mean(NAME, np.array(found), np.array(expected), says=says)

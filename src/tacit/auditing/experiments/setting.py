@@ -1,0 +1,95 @@
+"""A mechanism on a network, and who attacks it: what every experiment starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing.game import honest_part
+from tacit.auditing.release import Keys, Release, bound_of, release, scales_of
+from tacit.masks import GaussianMasks
+from tacit.network import Network
+from tacit.typing import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A mechanism on a network, and who attacks it."""
+
+    masks: GaussianMasks
+    network: Network
+    coalition: tuple[int, ...]
+    columns: int
+    unknowns: int
+    """Of the problem that the masks are for."""
+    keys: Keys
+    rng: np.random.Generator
+    """For the made-up secrets, which are nobody's."""
+
+    @property
+    def covariance(self) -> Array:
+        """2σ²L_H: what the certificate predicts for every coordinate of full width."""
+        return 2.0 * self.masks.sigma**2 * honest_part(self.masks, self.network, self.coalition)[0]
+
+    @property
+    def honest(self) -> NDArray[np.intp]:
+        """The positions of the honest agents."""
+        return honest_part(self.masks, self.network, self.coalition)[1]
+
+    @property
+    def links(self) -> NDArray[np.intp]:
+        """The honest links, as pairs of rows among the honest agents."""
+        place = {int(agent): k for k, agent in enumerate(self.honest)}
+        kept = [(place[i], place[j]) for i, j in self.network.links.tolist() if i in place and j in place]
+        return np.array(kept, dtype=np.intp).reshape(-1, 2)
+
+    def rounding(self, done: Release) -> float:
+        """Return an error that rounding to the lattice alone explains, in units of full width."""
+        return len(self.network) * done.public.step / float(done.scales.min())
+
+    @property
+    def deviation(self) -> float:
+        """Of made-up secrets: as wide as the masks, where the public bound leaves that much room."""
+        widest = max(1.0, float(scales_of(self.masks, 1).max()))
+        return min(self.masks.sigma, bound_of(self.masks, self.network) / (8.0 * widest))
+
+    def secrets(self, columns: int | None = None) -> Array:
+        """Return normal secrets, (n, coordinates): one of 10¹⁴ is beyond the bound, and drawn again as 0."""
+        scales = scales_of(self.masks, columns or self.columns)
+        drawn = self.rng.standard_normal((len(self.network), len(scales)))
+        return self.deviation * np.where(np.abs(drawn) < 8.0, drawn, 0.0) * scales
+
+    def ideal(self, columns: int) -> Array:
+        """Return errors from the certificate's own law, N(0, 2σ²L_H), (|H|, columns): the theory, simulated."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        return np.asarray(
+            (vectors * np.sqrt(np.maximum(values, 0.0))) @ self.rng.standard_normal((len(values), columns))
+        )
+
+    def released(self, secrets: Array) -> Release:
+        """Run phase 1 on these secrets."""
+        return release(self.masks, self.network, secrets, self.coalition, keys=self.keys)
+
+    def gone_on(self, secrets: Array, leaver: int) -> tuple[Release, Release]:
+        """Run phase 1, and again under the same masks without the terms that *leaver* had a part in."""
+        first, again = self.keys.again(self.network, 2)
+        before = release(self.masks, self.network, secrets, self.coalition, keys=first)
+        after = release(self.masks, self.network, secrets, self.coalition, keys=again, without=leaver)
+        return before, after
+
+
+def settle(
+    masks: GaussianMasks,
+    network: Network,
+    coalition: Sequence[int],
+    *,
+    columns: int = 5000,
+    unknowns: int = 2,
+    seed: int | None = None,
+) -> Setting:
+    """Return the setting of all experiments; *seed* makes them reproducible."""
+    members, rng = tuple(sorted(coalition)), np.random.default_rng(seed)
+    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng)

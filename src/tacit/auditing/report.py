@@ -1,0 +1,149 @@
+"""What an audit found: who was believed to have what, how sure the attacker was, what was true, and the verdicts.
+
+A report holds private numbers, the truth beside every belief: it is for whoever simulates a problem, and for nobody
+else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from tacit.auditing.game import Game
+from tacit.auditing.verdict import Verdict
+
+
+class Belief(msgspec.Struct, frozen=True, kw_only=True):
+    """What the best attack believes about one agent's gradient at the public point."""
+
+    attack: str
+    value: list[float]
+    deviation: float
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One honest agent in the headline table."""
+
+    agent: str
+    truth: list[float]
+    """Known to the simulation alone."""
+    without_masks: Belief | None = None
+    with_masks: Belief | None = None
+    predicted: float | None = None
+    """The deviation that the certificate promises; None without masks, or where all words are uniform."""
+
+
+class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One audit. `passed` is the gate."""
+
+    tacit: str
+    coalition: list[str]
+    agents: int
+    links: int
+    unknowns: int
+    mechanism: str
+    sigma: float | None
+    algorithm: str
+    runtime: str
+    """Where the run was recorded."""
+    releases: str = "stacked"
+    """Where releases of made-up secrets and games ran."""
+    private: bool
+    """False without masks, and with masks from a seed."""
+    rows: list[Row]
+    without_masks: list[Verdict]
+    """Attacks on the plain algorithm: what would have leaked."""
+    with_masks: list[Verdict]
+    game: Game | None = None
+    messages: Game | None = None
+    """The game with phase-2 messages as further features."""
+    certificate: dict[str, Any] | None = None
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was attacked, and no verdict is red: no certificate beaten, no attack too weak."""
+        return self.attacked and not self.red
+
+    @property
+    def attacked(self) -> bool:
+        """Whether there was anything to attack; with masks, behind them."""
+        verdicts = self.without_masks if self.mechanism == "none" else self.with_masks
+        return any(verdict.status != "skipped" for verdict in verdicts)
+
+    @property
+    def red(self) -> list[Verdict]:
+        """The verdicts that fail the gate."""
+        return [verdict for verdict in (*self.without_masks, *self.with_masks) if verdict.is_red]
+
+    def sentence(self) -> str:
+        """Return the outcome in a sentence."""
+        who = f"agent{'s' * (len(self.coalition) > 1)} {', '.join(self.coalition)}" if self.coalition else "nobody"
+        read = sum(row.without_masks is not None for row in self.rows)
+        plain = f"Without masks, {who} would have read {read} of {len(self.rows)} other agents."
+        if not self.attacked and not self.red:
+            return "No attack applies to this run: it was not audited."
+        if self.mechanism == "none":
+            return plain if self.passed else f"The audit is broken: {self.red[0].attack} {self.red[0].says}."
+        if self.passed:
+            return f"{plain} With them, no attack beats the certificate."
+        worst = self.red[0]
+        how = "the certificate is beaten" if worst.status == "beaten" else "an attack is suspiciously weak"
+        return f"RED: {how}: {worst.attack}, {worst.says}."
+
+    def table(self) -> list[tuple[str, str, str, str]]:
+        """Return the headline table: agent, truth, and what is believed without masks and with."""
+        return [
+            (row.agent, _numbers(row.truth), _belief(row.without_masks), _belief(row.with_masks))
+            for row in self.rows
+        ]
+
+    def plots(self) -> dict[str, dict[str, list[float | None]]]:
+        """Return the data of the pictures: errors against predictions, and the ROC curve beside its theory."""
+        found: dict[str, dict[str, list[float | None]]] = {
+            "errors": {
+                "predicted": [row.predicted for row in self.rows],
+                "without_masks": [_error(row.without_masks, row.truth) for row in self.rows],
+                "with_masks": [_error(row.with_masks, row.truth) for row in self.rows],
+            }
+        }
+        if self.game is not None:
+            theory = ndtr(ndtri(np.array(self.game.false_alarms)) + self.game.mu)
+            found["roc"] = {
+                "false_alarms": [*self.game.false_alarms],
+                "detections": [*self.game.detections],
+                "theory": theory.tolist(),
+            }
+        return found
+
+    def to_json(self) -> str:
+        """Return the report as indented JSON, with its plots' data and whether it passed."""
+        whole = {
+            "passed": self.passed,
+            "sentence": self.sentence(),
+            **msgspec.to_builtins(self),
+            "plots": self.plots(),
+        }
+        return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+
+
+def _error(belief: Belief | None, truth: list[float]) -> float | None:
+    if belief is None:
+        return None
+    return math.sqrt(sum((a - b) ** 2 for a, b in zip(belief.value, truth, strict=False)) / max(len(truth), 1))
+
+
+def _belief(belief: Belief | None) -> str:
+    if belief is None:
+        return "–"
+    sure = "exact" if belief.deviation <= 1e-6 * max(1.0, *map(abs, belief.value)) else f"± {belief.deviation:.3g}"
+    return f"{_numbers(belief.value)} {sure}"
+
+
+def _numbers(values: list[float]) -> str:
+    shown = ", ".join(f"{value:.6g}" for value in values[:2])
+    return f"{shown}, …" if len(values) > 2 else shown

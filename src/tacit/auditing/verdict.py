@@ -1,0 +1,191 @@
+"""The verdict on an attack: its error against what the certificate predicts, with confidence limits.
+
+    within    the error is what the certificate says it is: nothing was promised that does not hold
+    beaten    the attack knows more than the certificate allows: a bug, and the gate fails
+    weak      the attack knows less than it must: the harness is broken, and the gate fails too
+    open      nothing was promised here, and the attack took it
+    skipped   there was nothing to attack
+
+Errors of a Gaussian attack are whitened by the covariance that the certificate predicts. What comes out must be
+standard normal, and is looked at in many ways (`tacit.auditing.looks`) that share the risk of a false alarm between
+them. Directions in which the certificate predicts no error must have none.
+
+Shares and means are compared with the same attack on numbers from the certificate's own law, by a permutation test:
+it is exact for every sample size, and for shares it is Fisher's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta, chi2, hypergeom
+
+from tacit.auditing import looks
+from tacit.auditing.looks import Look
+from tacit.typing import Array
+
+VERDICTS = 40
+"""More than any audit has."""
+RISK = 1e-3 / VERDICTS
+"""Of a false alarm in one verdict, all its limits together: at most 0.1 % in an audit."""
+_NULL = 1e-9
+_SHUFFLES, _AT_ONCE, _LUCK = 120_000, 2000, 3
+_NO_ERROR = 1e-6
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """How one attack did."""
+
+    attack: str
+    status: str
+    says: str
+    measured: float | None = None
+    predicted: float | None = None
+    low: float | None = None
+    """Limits of the measured figure, if the prediction holds."""
+    high: float | None = None
+
+    @property
+    def is_red(self) -> bool:
+        """Whether the gate fails."""
+        return self.status in ("beaten", "weak")
+
+
+def skipped(attack: str, why: str) -> Verdict:
+    """Return that there was nothing to attack."""
+    return Verdict(attack=attack, status="skipped", says=why)
+
+
+def judge_exact(attack: str, errors: Array, size: float, *, promised: bool, says: str = "") -> Verdict:
+    """Judge an attack that must recover something to rounding; *promised* says that it was to be hidden."""
+    worst = float(np.abs(errors).max(initial=0.0))
+    limit = _NO_ERROR * max(size, 1e-300)
+    status = ("beaten" if promised else "open") if worst <= limit else ("within" if promised else "weak")
+    words = {"open": "recovered", "beaten": "recovered, though it was to be hidden", "weak": "not recovered"}
+    said = f"{words.get(status, 'not recovered, as promised')}{'; ' + says if says else ''}"
+    return Verdict(attack=attack, status=status, says=said, measured=worst, predicted=0.0, low=0.0, high=limit)
+
+
+def judge_gaussian(
+    attack: str,
+    errors: Array,
+    covariance: Array,
+    *,
+    links: NDArray[Any] | None = None,
+    groups: Sequence[tuple[str, NDArray[Any]]] = (),
+    known: Array | None = None,
+    floor: float = 0.0,
+) -> Verdict:
+    """Judge errors, (agents, coordinates), that must be N(0, covariance) in every coordinate independently.
+
+    *links* are pairs of rows to look along; *groups* number the coordinates that belong together; *known* are
+    numbers that the coalition holds, (any, coordinates), of which the errors must be independent. *floor* is an
+    error that rounding alone explains.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    free = values > _NULL * max(float(values[-1]), 1e-300)
+    told = vectors.T @ errors
+    size = float(np.sqrt(max(values[-1], 0.0)))
+    measured, predicted = _rms(errors), float(np.sqrt(np.trace(covariance) / len(covariance)))
+    off = float(np.abs(told[~free]).max(initial=0.0))
+    if off > max(_NO_ERROR * max(size, float(np.abs(errors).max(initial=0.0))), floor):
+        return Verdict(
+            attack=attack, status="weak", measured=measured, predicted=predicted,
+            says=f"sums that are known exactly are off by {off:.1e}: masks do not cancel",
+        )  # fmt: skip
+    if not free.any():
+        return Verdict(
+            attack=attack, status="open", measured=measured, predicted=0.0, says="exact, as the certificate says"
+        )
+    y = told[free] / np.sqrt(values[free])[:, None]
+    seen = [*looks.spread(y, groups), *_along(errors, covariance, links), *looks.joint(y)]
+    if known is not None:
+        seen += looks.apart(y, known, "from masks that members know")
+    return judge_looks(
+        attack, seen, measured=measured, predicted=predicted, size=y.size,
+        says=f"variance {float(np.square(y).mean()):.3f} of the prediction, from {y.size} numbers",
+    )  # fmt: skip
+
+
+def judge_looks(
+    attack: str,
+    seen: Sequence[Look],
+    *,
+    says: str,
+    measured: float | None = None,
+    predicted: float | None = None,
+    size: int = 0,
+) -> Verdict:
+    """Judge by many looks at numbers that the certificate predicts the law of; they share the risk equally."""
+    worst = min(seen, key=lambda look: look.chance, default=None)
+    if worst is not None and worst.chance < RISK / len(seen):
+        return Verdict(attack=attack, status=worst.status, says=worst.says, measured=measured, predicted=predicted)
+    low = high = None
+    if predicted is not None and size:
+        low, high = (predicted * float(np.sqrt(limit(RISK / 2, size) / size)) for limit in (chi2.ppf, chi2.isf))
+    return Verdict(
+        attack=attack, status="within", measured=measured, predicted=predicted, low=low, high=high, says=says
+    )
+
+
+def judge_mean(attack: str, found: Array, expected: Array, *, says: str) -> Verdict:
+    """Judge a mean against that of the same attack on numbers from the certificate's own law, both independent."""
+    measured, predicted = float(found.mean()), float(expected.mean())
+    above, below = _by_chance(found, expected), _by_chance(-found, -expected)
+    status = "beaten" if above < RISK / 2 else "weak" if below < RISK / 2 else "within"
+    return Verdict(attack=attack, status=status, measured=measured, predicted=predicted, says=says)
+
+
+def _by_chance(found: Array, expected: Array) -> float:
+    """Return how often numbers that were shuffled have so large a mean in the place of those found, or larger."""
+    both = np.concatenate([found, expected])
+    kinds = np.unique(both)
+    if len(kinds) == 1:
+        return 1.0
+    if len(kinds) == 2:  # Fisher's exact test
+        hits = int((both == kinds[1]).sum())
+        return float(hypergeom.sf((found == kinds[1]).sum() - 1, len(both), hits, len(found)))
+    total = float(found.sum()) - 1e-12 * float(np.abs(both).sum())
+    centre, spread = both.mean() * len(found), both.std() * np.sqrt(len(found) * len(expected) / (len(both) - 1))
+    if total < centre + 3.0 * spread:
+        return 1.0  # nothing remarkable: spare the shuffling
+    rng, reached = np.random.default_rng(0), 0
+    for _ in range(_SHUFFLES // _AT_ONCE):
+        keys = rng.random((_AT_ONCE, len(both)))
+        drawn = np.argpartition(keys, len(found) - 1, axis=1)[:, : len(found)]
+        reached += int((both[drawn].sum(axis=1) >= total).sum())
+        if reached > _LUCK:
+            return 1.0  # often enough: not remarkable at the risk of a verdict
+    return (1 + reached) / (1 + _SHUFFLES)
+
+
+def share_limits(hits: int, tries: int, risk: float) -> tuple[float, float]:
+    """Return Clopper–Pearson limits of a share, each exceeded with probability risk/2 at most."""
+    low = float(beta.ppf(risk / 2, hits, tries - hits + 1)) if hits else 0.0
+    high = float(beta.ppf(1 - risk / 2, hits + 1, tries - hits)) if hits < tries else 1.0
+    return low, high
+
+
+def _along(errors: Array, covariance: Array, links: NDArray[Any] | None) -> list[Look]:
+    """Look at every agent, and along every link: where one link is thinner, the errors across it are smaller."""
+    spread = np.sqrt(np.diag(covariance))
+    masked = spread > 1e-6 * spread.max()
+    found = looks.squares(
+        "at an agent", np.square(errors[masked] / spread[masked, None]).sum(axis=1), errors.shape[1]
+    )
+    if links is not None and len(links):
+        inverse = np.linalg.pinv(covariance, hermitian=True)
+        ends = np.zeros((len(links), len(covariance)))
+        ends[np.arange(len(links)), links[:, 0]], ends[np.arange(len(links)), links[:, 1]] = 1.0, -1.0
+        along = ends @ inverse
+        size = np.einsum("ei,ij,ej->e", along, covariance, along)
+        found += looks.squares("along a link", np.square(along @ errors).sum(axis=1) / size, errors.shape[1])
+    return found
+
+
+def _rms(errors: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(errors)))) if errors.size else 0.0
