@@ -139,13 +139,20 @@ def test_broken_secret_sums_are_noticed(masks, attack, network, words, mutants):
 )
 def test_terms_from_shared_keys_are_attacked_as_they_are(masks, monkeypatch):
     """Both keys of every link the same, or the same two for all links: the real class is what is attacked."""
-    assert verdicts(masks)[0].passed
-    same = bytes(32)
+
+    def red():
+        if isinstance(masks, tacit.SumMasks):
+            found = attack_words(masks, NETWORK, (3,), keys=Keys(3), rng=np.random.default_rng(3))
+        else:
+            found = [judged(name, masks) for name in ("law of the masks", "every link by itself")]
+        return [verdict.is_red for verdict in found]
+
+    assert not any(red())
+    same, keys = bytes(32), (bytes(32), bytes([1] * 32))
     monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: (same, same))
-    assert not verdicts(masks)[0].passed
-    keys = (bytes(32), bytes([1] * 32))
+    assert any(red())
     monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: keys if first else keys[::-1])
-    assert not verdicts(masks)[0].passed
+    assert any(red())
 
 
 @pytest.mark.parametrize("after", [2, 20, 35])
