@@ -6,6 +6,7 @@ import msgspec
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import tacit
 from tacit.auditing import Estimate, public_knowledge, watch
@@ -282,6 +283,23 @@ def test_gradients_of_logistic_regressions_tell_labels():
     guessed = LabelInference()(ReplayNIDS()(view, public), public)
     right = np.concatenate([labels == y[i] for i, labels in guessed.items()]).mean()
     assert 0.2 < right < 0.8
+
+
+def test_a_party_of_six_records_is_read_without_masks_and_a_coin_with_them():
+    """Patients of the breast-cancer set at parties of very unequal size; one of them has six."""
+    data = load_breast_cancer()
+    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    parts = np.split(np.arange(196), [6, 60, 130])
+    costs = [tacit.Logistic(X[part, :8], data.target[part], l2=0.1) for part in parts]
+    problem, y = tacit.Problem(nx.complete_graph(4), costs), data.target[parts[0]]
+
+    def guess(**given):
+        view, public = recorded(problem, [3], **given)
+        return LabelInference()(ReplayNIDS()(view, public), public)[0]
+
+    assert np.array_equal(guess(), y)
+    right = [(guess(privacy=tacit.AffineMasks(1e3, seed=k)) == y).mean() for k in range(60)]
+    assert abs(np.mean(right) - 0.5) < 4 * 0.5 / np.sqrt(6 * 60)
 
 
 def test_many_labels_are_rounded_from_the_relaxed_solution():
