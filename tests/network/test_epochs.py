@@ -297,8 +297,10 @@ def test_masks_do_not_serve_other_data(tmp_path):
     run(manifest, tmp_path, leaves=["south"], at=20)
     after = without(manifest, members=["south"])
     other = tacit.Quadratic(np.eye(2), np.ones(2))
-    with pytest.raises(TacitError, match="other data"):
-        Agent(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+    for _ in range(2):
+        with pytest.raises(TacitError, match="other data"):
+            Agent(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+    ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))  # a slip costs nothing
 
 
 def test_nobody_is_left_out_unless_the_members_agreed_to_it(tmp_path):

@@ -123,8 +123,10 @@ class Agent:
             return answer
         store = self._open()
         try:
-            self._refuse_changes(store)
-            carried = self._carried(store)
+            self._refuse_other_manifest(store)
+            cost = self._digest()
+            carried = self._carried(store, cost)
+            store.check("cost", cost, "was begun with other data; a run must end with those it began with.")
             self.connections = self._connect(store)
             self.connections.start()
             known = store.get("outcome")
@@ -136,43 +138,36 @@ class Agent:
             if part(self.connections, store):
                 write_whole(self.result, known)
                 store.erase()
-            else:
-                store.close()
             return outcome_of(known)
-        except sqlite3.OperationalError as error:
-            store.close()
-            raise self._unwritten(error) from error
-        except OSError as error:
-            store.close()
-            if error.errno not in _NO_ROOM:
+        except (sqlite3.OperationalError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _NO_ROOM:
                 raise
             raise self._unwritten(error) from error
-        except BaseException:
-            store.close()
-            raise
         finally:
             if self.connections is not None:
                 self.connections.stop()
+            store.close()
 
     def _open(self) -> Store:
         try:
             return Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
         except sqlite3.OperationalError as error:
-            raise FileError(f"{self.file}: is in use; an agent of {self.me} is running already.") from error
+            raise self._unwritten(error) from error
 
     def _unwritten(self, error: Exception) -> FileError:
+        if "locked" in str(error):
+            return FileError(f"{self.file}: is in use; an agent of {self.me} is running already.")
         return FileError(
             f"{self.file}: cannot be written ({error}). What was not written was not sent either: make room, and "
             "start this agent again; the run goes on."
         )
 
-    def _refuse_changes(self, store: Store) -> None:
-        """Refuse to go on with another manifest, with other data, or where a later epoch has begun."""
+    def _refuse_other_manifest(self, store: Store) -> None:
+        """Refuse to go on with another manifest, or where a later epoch has begun."""
         if store.get("superseded") is not None:
             raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
         store.fix("manifest", msgspec.json.encode(self.manifest))
         store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
-        store.check("cost", self._digest(), "was begun with other data; a run must end with those it began with.")
 
     def _take_part(
         self,
@@ -238,12 +233,12 @@ class Agent:
         self.traffic = neighbours.traffic
         return outcome
 
-    def _carried(self, store: Store) -> Carried | None:
+    def _carried(self, store: Store, cost: bytes) -> Carried | None:
         """Return what this member brings from the epoch before; None in the first."""
         if not self.manifest.epoch:
             return None
         former = former_file(self.file, self.manifest, self.me)
-        return carry(former, self.manifest, store, me=self.me, cost=self._digest())
+        return carry(former, self.manifest, store, me=self.me, cost=cost)
 
     def _from(self, carried: Carried | None) -> Job:
         """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""

@@ -104,10 +104,8 @@ class Connections:
         self._take_over()
         try:
             for name, data in frames.items():
-                neighbour = self.neighbours[name]
-                if neighbour.open and neighbour.link is not None:  # else nobody knows yet what the peer has
-                    neighbour.bytes_out += len(data)
-                    neighbour.link.stream.write(data)
+                if self.neighbours[name].open:  # before the greeting nobody knows what the peer has
+                    self._put(self.neighbours[name], data)
         finally:
             self._driving.release()
 

@@ -62,9 +62,10 @@ def part(connections: Connections, store: Store) -> bool:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file so that it is there whole or not at all, for its owner alone."""
     draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -121,25 +121,29 @@ def former_file(file: Path, manifest: Manifest, me: str) -> Path:
 def carry(former: Path, manifest: Manifest, store: Store, *, me: str, cost: bytes) -> Carried:
     """Take what is needed from the former epoch's file, once, and empty that file."""
     known = store.get("carried")
-    if known is None:
+    if known is not None:
+        carried = msgspec.msgpack.decode(known, type=Carried)
+        _refuse_other_data(carried, former, cost)
+    else:
         if not former.exists():
             raise FileError(
                 f"{former}: is not there; a later epoch goes on from the file of the one before it. A member that "
                 "has ended, or lost its file, is left out of the next epoch too."
             )
         with Store(former) as before:  # marked first, emptied last: a crash in between leaves no way back
-            if before.get("superseded") is None:
-                _read(before, manifest, me)  # refuses what does not follow
+            carried = _read(before, manifest, me)
+            _refuse_other_data(carried, former, cost)
             before.fix("superseded", manifest.session().encode())
-            known = msgspec.msgpack.encode(_read(before, manifest, me))
-        store.fix("carried", known)
+        store.fix("carried", msgspec.msgpack.encode(carried))
     if former.exists():
         with Store(former) as before:
             before.empty()
-    carried = msgspec.msgpack.decode(known, type=Carried)
+    return carried
+
+
+def _refuse_other_data(carried: Carried, former: Path, cost: bytes) -> None:
     if carried.cost != cost:
         raise TacitError(f"{former}: was begun with other data; a run must end with those it began with.")
-    return carried
 
 
 def _read(store: Store, manifest: Manifest, me: str) -> Carried:

@@ -1,7 +1,7 @@
 """The algorithm's side of the links: send and receive vectors, durably.
 
 What is to be sent is written down, committed, and only then put on the wire; nothing is committed until the
-algorithm waits for an answer, so an exchange with all neighbours is one commit and one wake-up of the event loop.
+algorithm waits for an answer, so an exchange with all neighbours is one record and one commit.
 """
 
 from __future__ import annotations
