@@ -51,7 +51,7 @@ def test_a_record_has_no_place_for_a_secret():
     answer = tacit.solve(planted(), privacy=AffineMasks(1e3))
     names = set(re.findall(r'"(\w+)":', answer.record.to_json()))
     assert names == {
-        "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "phase1", "mechanism", "sigma",
+        "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "stamps", "phase1", "mechanism", "sigma",
         "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "splits_exactly", "phase2", "algorithm", "settings", "step_size",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "disagreement", "error", "history", "seconds", "warnings",

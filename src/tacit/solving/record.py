@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tacit.runtimes import Check
+from tacit.stamps import Stamp
 
 
 class Phase1(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +65,9 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     unknowns: int
     runtime: str
     private: bool
-    """False without masks, and with masks from a seed."""
+    """Whether masks were used and no stamp takes their promise back."""
+    stamps: list[Stamp]
+    """Why the run, or somebody in it, is not private; cautions too."""
     phase1: Phase1 | None
     phase2: Phase2
     status: str

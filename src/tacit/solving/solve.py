@@ -21,6 +21,7 @@ from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.stamps import Stamp, voided
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
 
@@ -56,7 +57,7 @@ def solve(
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
-    job, choice, cautions = prepare(
+    job, choice, stamps, cautions = prepare(
         problem,
         privacy=privacy,
         protect=protect,
@@ -67,18 +68,22 @@ def solve(
         max_rounds=max_rounds,
     )
     privacy = job.privacy
-    for kind, sentence in cautions:
-        warnings.warn(sentence, kind, stacklevel=2)
+    for stamp in stamps:
+        warnings.warn(str(stamp), NotPrivateWarning, stacklevel=2)
+    for sentence in cautions:
+        warnings.warn(sentence, InexactWarning, stacklevel=2)
     start = time.perf_counter()
     run = RUNTIMES[runtime](job, on_progress)
     seconds = time.perf_counter() - start
-    said = [sentence for _, sentence in cautions]
+    said = [*cautions]
     coarse = _coarse(problem, privacy, run)
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         said.append(coarse)
     return Answer(
-        record=_record(problem, privacy, choice, run, runtime=runtime, seconds=seconds, cautions=said),
+        record=_record(
+            problem, privacy, choice, run, runtime=runtime, seconds=seconds, stamps=stamps, cautions=said
+        ),
         network=problem.network,
     )
 
@@ -88,7 +93,9 @@ class Prepared(NamedTuple):
 
     job: Job
     choice: Choice
-    cautions: list[tuple[type[UserWarning], str]]
+    stamps: list[Stamp]
+    cautions: list[str]
+    """What may be inexact, in sentences."""
 
 
 def prepare(
@@ -120,39 +127,37 @@ def prepare(
         rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
         floor=_rounding_floor(problem, privacy),
     )
-    return Prepared(job, choice, _cautions(problem, privacy, choice))
+    return Prepared(job, choice, _stamps(problem, privacy), _cautions(problem, privacy, choice))
 
 
-def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[tuple[type[UserWarning], str]]:
-    found: list[tuple[type[UserWarning], str]] = []
-    name = type(choice.algorithm).__name__
+def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[str]:
+    if choice.algorithm.exact:
+        return []
     terms = privacy.terms(problem.network, problem.dim) if privacy else None
-    if not choice.algorithm.exact:
-        tail = f", a bias that grows with sigma = {terms.sigma:g}" if terms and terms.sigma else ""
-        found.append((InexactWarning, f"{name} is inexact: it ends near the optimum, not at it{tail}."))
-    if privacy is None or terms is None:
-        return found
+    tail = f", a bias that grows with sigma = {terms.sigma:g}" if terms and terms.sigma else ""
+    return [f"{type(choice.algorithm).__name__} is inexact: it ends near the optimum, not at it{tail}."]
+
+
+def _stamps(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
+    """Return why *privacy* does not hold for everybody, as far as the masks and the network tell."""
+    if privacy is None:
+        return []
+    stamps: list[Stamp] = []
     if privacy.seed is not None:
-        found.append(
-            (NotPrivateWarning, "NOT PRIVATE: the masks come from a seed, and whoever knows it knows them.")
-        )
+        stamps.append(Stamp(reason="seed", sentence="the masks come from a seed, and whoever knows it knows them."))
     idle = [said for cost in problem.costs if (said := privacy.says(cost)).startswith("nothing")]
     if idle:
-        found.append(
-            (NotPrivateWarning, f"NOT PRIVATE: these masks hide {idle[0]}, and {len(idle)} agent(s) have it.")
-        )
+        sentence = f"these masks hide {idle[0]}, and {len(idle)} agent(s) have it."
+        stamps.append(Stamp(reason="nothing hidden", sentence=sentence))
     network = problem.network
     leaves = [agent for agent, degree in zip(network.agents, network.degrees, strict=True) if degree == 1]
     if leaves and len(network) > 2:
-        found.append(
-            (
-                NotPrivateWarning,
-                f"NOT PRIVATE: agent(s) {listed(leaves)} with one neighbour, who knows all their masks; add links.",
-            )
-        )
+        sentence = f"agent(s) {listed(leaves)} with one neighbour, who knows all their masks; add links."
+        stamps.append(Stamp(reason="one neighbour", sentence=sentence, agents=tuple(map(str, leaves))))
     if len(network) == 2:
-        found.append((NotPrivateWarning, "NOT PRIVATE: of two agents, each learns the other's part from the sum."))
-    return found
+        sentence = "of two agents, each learns the other's part from the sum."
+        stamps.append(Stamp(reason="two agents", sentence=sentence))
+    return stamps
 
 
 def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None:
@@ -189,6 +194,7 @@ def _record(
     *,
     runtime: str,
     seconds: float,
+    stamps: list[Stamp],
     cautions: list[str],
 ) -> RunRecord:
     network, last = problem.network, run.history[-1] if run.history else None
@@ -199,7 +205,8 @@ def _record(
         families=problem.families,
         unknowns=problem.dim,
         runtime=runtime,
-        private=privacy is not None and not any("NOT PRIVATE" in caution for caution in cautions),
+        private=privacy is not None and not voided(stamps),
+        stamps=stamps,
         phase1=_phase1(problem, privacy),
         phase2=Phase2(
             algorithm=type(choice.algorithm).__name__,
@@ -221,7 +228,7 @@ def _record(
         error=last.error if last else None,
         history=list(run.history),
         seconds=seconds,
-        warnings=cautions,
+        warnings=[*map(str, stamps), *cautions],
     )
 
 
