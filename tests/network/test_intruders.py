@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import gc
 import math
 import re
 import socket
 import ssl
+import struct
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -536,6 +539,24 @@ def test_many_strangers_at_once_do_not_keep_a_neighbour_out(federation):
         with dialled(connections.port, client(federation.key("beta"))) as link:
             link.sendall(federation.hello("beta", "alpha"))
             assert until(lambda: connections.neighbours["beta"].open)
+
+
+def test_callers_who_reset_or_are_cut_off_leave_no_socket_open(federation):
+    """Neither a reset before the handshake nor an end in the middle of an accept loses a socket."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        with served(federation) as connections, contextlib.ExitStack() as stack:
+            for _ in range(100):
+                caller = socket.create_connection(("127.0.0.1", connections.port), timeout=15.0)
+                caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                caller.close()
+            with dialled(connections.port, client(federation.key("beta"))) as link:
+                link.sendall(federation.hello("beta", "alpha"))
+                assert until(lambda: connections.neighbours["beta"].open)
+            for _ in range(50):  # still knocking when the agent stops
+                stack.enter_context(socket.create_connection(("127.0.0.1", connections.port), timeout=15.0))
+        gc.collect()
+    assert [str(each.message) for each in caught if "unclosed" in str(each.message)] == []
 
 
 def test_two_neighbours_are_up_at_once(federation):
