@@ -13,8 +13,8 @@ The first round looks at powers of ten on both sides of the start, and the next 
 has its bracket: only the unit of x matters for that, and no guess.
 
 Where the slope is zero all the way out, up to *slack* and rounding, the minimum is reached and kept for ever (a
-demand exactly at the limit of what is offered): the end of that flat stretch is looked for instead, as the crossing of
-a level a shade beyond it, and every x on its other side is as good.
+demand exactly at the limit of what is offered): the end of that flat stretch is looked for instead, as the crossing
+of a level a shade beyond it, and every x on its other side is as good.
 """
 
 from __future__ import annotations
