@@ -19,8 +19,8 @@ from tacit.network import Network, small_vertex_cut
 from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
 from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
-from tacit.solving.choice import MODERATE
 from tacit.solving.cost_files import FAMILIES
+from tacit.solving.effort import worth_hessians
 
 _DRAWS = 30  # networks tried, of which the best connected is taken
 _LEAST = 1e-2  # curvature that is assumed where nothing is known
@@ -233,7 +233,7 @@ def _chosen(name: str, level: str, unknowns: int, settings: list[str], *, rough:
                 "--algorithm gradient-tracking --setting step_size=0.01."
             )
         many = "fista" if rough else "lbfgs"
-        name = "direct" if level == "quadratic" else "newton" if unknowns <= MODERATE else many
+        name = "direct" if level == "quadratic" else "newton" if worth_hessians(unknowns, rough=rough) else many
     if name not in ALGORITHMS:
         raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
     chosen: dict[str, Any] = {"name": name}
