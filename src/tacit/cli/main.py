@@ -21,6 +21,7 @@ from tacit.cli import (
     augment,
     calibrate,
     certify,
+    data,
     demo,
     design,
     dispatch,
@@ -74,6 +75,7 @@ app.command("design")(design.design_command)
 app.command("augment")(augment.augment_command)
 app.command("audit")(audit.audit_command)
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(data.app, name="data")
 app.command("dispatch")(dispatch.dispatch_command)
 app.command("keygen")(keygen.keygen_command)
 app.command("fingerprint")(keygen.fingerprint_command)
