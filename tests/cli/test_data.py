@@ -32,7 +32,7 @@ def clinics(run):
         header, order = (("dose", "age", "y"), (1, 0, 2)) if name == "south" else (("age", "dose", "y"), (0, 1, 2))
         lines = [",".join(header)] + [",".join(row[k] for k in order) for row in rows]
         Path(f"{name}.csv").write_text("\n".join(lines) + "\n")
-    code, out, err = run(
+    code, _, err = run(
         "federation", "new", "f.toml", "--like", "east.csv", "--cost", "logistic", "--intercept", "--patience", "20"
     )
     assert code == 0, err
@@ -114,7 +114,12 @@ def test_nobody_there_to_be_told_is_no_error(clinics, monkeypatch):
 
 
 def test_without_a_dictionary_neighbours_compare_the_names_of_their_columns(run, clinics, caplog):
-    assert run("federation", "new", "g.toml", "--unknowns", "3", "--cost", "ridge", "--intercept", "--patience", "2")[0] == 0
+    assert (
+        run("federation", "new", "g.toml", "--unknowns", "3", "--cost", "ridge", "--intercept", "--patience", "2")[
+            0
+        ]
+        == 0
+    )
     manifest = Manifest.read("g.toml")
     cost = tacit.LeastSquares(np.eye(2), np.ones(2), intercept=True)
     agents = [
@@ -143,7 +148,12 @@ def test_the_dry_run_at_home(run, clinics):
     Path("worse.csv").write_text("\n".join(worse) + "\n")
     code, out, _ = run("data", "check", "f.toml", "--data", "worse.csv")
     assert code == 1
-    for part in ("age: number; 1 missing", "Not used: note.", "line 5, column 'age': is missing", "line 6, column 'y': Yes"):
+    for part in (
+        "age: number; 1 missing",
+        "Not used: note.",
+        "line 5, column 'age': is missing",
+        "line 6, column 'y': Yes",
+    ):
         assert part in out
     code, out, _ = run("data", "check", "f.toml", "--data", "worse.csv", "--json")
     assert (code, json.loads(out)["matches"]) == (1, False)
@@ -152,7 +162,9 @@ def test_the_dry_run_at_home(run, clinics):
 
 
 def test_a_draft_is_shown_and_says_what_to_look_at(run):
-    Path("visits.csv").write_text("id;age;sex;seen;y\n1;61,5;f;31.12.2023;no\n2;47,0;m;01.01.2024;yes\n3;50;f;02.01.2024;no\n")
+    Path("visits.csv").write_text(
+        "id;age;sex;seen;y\n1;61,5;f;31.12.2023;no\n2;47,0;m;01.01.2024;yes\n3;50;f;02.01.2024;no\n"
+    )
     code, out, err = run("data", "draft", "visits.csv", "--drop", "id")
     assert code == 0
     for part in ("semicolons between columns, decimal commas", "days since 2000-01-01", "levels are written down"):

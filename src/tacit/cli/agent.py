@@ -77,7 +77,8 @@ def agent_command(
     try:
         own = cost_of(manifest, cost, me, sheet)
     except MismatchError:
-        tell_unfit(manifest, me, key, listen=here)
+        if not list((folder or key.parent).glob(f"{me}-{manifest.session()[:12]}.*")):  # nothing was said before
+            tell_unfit(manifest, me, key, listen=here)
         raise
     agent = Agent(
         manifest,
