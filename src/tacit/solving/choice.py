@@ -245,6 +245,6 @@ def _refuse_settings(algorithm: AnyAlgorithm) -> None:
     for field in fields(algorithm):
         value = getattr(algorithm, field.name)
         if isinstance(value, int | float) and not (
-            np.isfinite(value) and value >= 0 and (value or field.name == "decay")
+            np.isfinite(value) and value >= 0 and (value or field.default == 0)
         ):
             raise AlgorithmError(f"{type(algorithm).__name__}: {field.name} = {value} must be a positive number.")
