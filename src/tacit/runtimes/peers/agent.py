@@ -185,22 +185,20 @@ class Agent:
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
         i, mine = network.index[self.me], network.neighbours(network.index[self.me])
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
-        heard, announce = tapped(tap, i, mine.tolist(), links)
         neighbours = Neighbours(
-            heard,
+            links,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
-            announce=announce,
         )
-        rows = row_ranges(network.degrees)[i]
+        around, rows = tapped(tap, i, neighbours), row_ranges(network.degrees)[i]
 
         def hide(cost: Family, peers: Peers) -> Hidden:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
             if carried is not None:
-                published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                published = around.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
                 if carried.committed and not published[0]:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
@@ -220,7 +218,7 @@ class Agent:
         outcome = run_agent(
             self._from(carried),
             self.cost,
-            neighbours,
+            around,
             source,
             rows=rows,
             memory=links,
