@@ -107,7 +107,7 @@ def masks_of(view: View) -> list[Exchange]:
 
 
 def gossip(view: View, *, masked: bool) -> list[Exchange]:
-    """Return what agents said to their neighbours in phase 2; where it was *masked*, the first swap was of masks."""
+    """Return what agents said to neighbours in phase 2; where it was *masked*, the first swap was of masks."""
     said = [exchange for exchange in view.exchanges if exchange.kind not in ("up", "down", "look")]
     if masked:
         said = list(dropwhile(lambda exchange: exchange.kind in ("drawn", "more"), said[1:]))

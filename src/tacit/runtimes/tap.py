@@ -1,8 +1,8 @@
 """Listening at the links of some agents: how what a coalition sees is recorded.
 
-A tap is given the peers of the agents that it names, and puts peers in their place that pass everything on: it gets no
-cost, no key, and no link of anybody else. Where all agents are one array it is given that, and keeps to the rows of
-its agents. In the peers runtime it travels to those agents' processes, and what it heard there comes back.
+A tap is given the peers of the agents that it names, and puts peers in their place that pass everything on: it gets
+no cost, no key, and no link of anybody else. Where all agents are one array it is given that, and keeps to the rows
+of its agents. In the peers runtime it travels to those agents' processes, and what it heard there comes back.
 """
 
 from __future__ import annotations
