@@ -75,5 +75,5 @@ def _problem() -> Problem:
 def _recorded(problem: Problem, algorithm: str | Algorithm, privacy: Mechanism | None) -> tuple[View, Public]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        job = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=60).job
+        job = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=60).job  # type: ignore[arg-type]
         return watch(job, _MEMBERS, worst_case=True), public_knowledge(problem, job)
