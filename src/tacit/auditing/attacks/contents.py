@@ -10,6 +10,7 @@ gradient that the cost returned, and with nothing else, it tells that gradient:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -101,6 +102,8 @@ class Followed:
         self.points: list[Array] = []
         self.told: Array | None = None
         self._totals, self._gradients, self._rng = list(totals), gradients, np.random.default_rng(seed)
+        self._own = self.affine = self._rng.normal(size=unknowns)
+        """α, as it is and as it is said to be."""
         self.degree = self.links = 1
         self.first: Rows = np.ones(1, dtype=bool)
 
@@ -121,7 +124,7 @@ class Followed:
             return self._rng.normal(size=self.dim)
         if at >= len(self._gradients):
             raise Opaque("where gradients are taken follows from the gradients before them")
-        return np.asarray(self._gradients[at])
+        return np.asarray(self._gradients[at] + (self.affine - self._own))
 
     def value(self, x: Array) -> Array:
         """Return any number."""
@@ -140,13 +143,10 @@ class Followed:
         return v + self._rng.normal(size=self.dim)
 
     def with_affine(self, affine: Array) -> Followed:
-        """Return the same."""
-        return self
-
-    @property
-    def affine(self) -> Array:
-        """Any coefficient."""
-        return self._rng.normal(size=self.dim)
+        """Return the same cost, said to have another α."""
+        other = copy(self)
+        other.affine = np.asarray(affine, dtype=np.float64)
+        return other
 
     @property
     def smoothness(self) -> Array:

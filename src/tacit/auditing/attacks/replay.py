@@ -16,6 +16,7 @@ ADMM those of Zhang, Ahmad, Wang, IEEE TIFS 14(3), 2019, for gradient tracking o
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
@@ -70,9 +71,9 @@ def _overheard(view: View, public: Public) -> list[int]:
 
 
 class Query(NamedTuple):
-    """A gradient that was asked for: which unknown it is, and where it was taken."""
+    """A gradient that was asked for, and where it was taken."""
 
-    unknown: int
+    gradient: Array
     point: Array
 
 
@@ -107,10 +108,12 @@ class Unknowns:
 
 
 class Probe:
-    """`Cost` of one agent of which nothing is known: every gradient is an unknown, the same at the same point."""
+    """`Cost` of one agent of which nothing is known: ∇h(x) = C(x) + α, and C is the same at the same point."""
 
     def __init__(self, unknowns: Unknowns, *, rough: bool) -> None:
         self._unknowns, self.is_rough = unknowns, rough
+        self._own = self.affine = unknowns.fresh()
+        """α, as it is and as it is said to be."""
         self.queries: list[Query] = []
         self._seen: dict[bytes, Array] = {}
 
@@ -120,39 +123,37 @@ class Probe:
         return self._unknowns.width
 
     @property
-    def affine(self) -> Array:
-        """One more unknown."""
-        return self._at("affine", np.zeros(0))
-
-    @property
     def limits(self) -> Array:
         """No limits."""
         return np.repeat([-np.inf, np.inf], self.dim)
 
     def grad(self, x: Array) -> Array:
-        """Return an unknown."""
-        before = len(self._seen)
-        gradient = self._at("gradient", x)
-        if len(self._seen) > before:
-            self.queries.append(Query(self._unknowns.used - 1, np.broadcast_to(x, self.dim).copy()))
-        return gradient
+        """Return C(x) + α."""
+        x = np.broadcast_to(x, self.dim)
+        curved = self._seen.get(x.tobytes())
+        if curved is None:
+            curved = self._seen[x.tobytes()] = self._unknowns.fresh()
+            self.queries.append(Query(curved + self._own, x.copy()))
+        return curved + self.affine
 
     def prox(self, v: Array, t: Array | float) -> Array:
-        """Return v − t G, with the gradient G at its end."""
+        """Return v − t(C + α), with the gradient at its end."""
+        curved = self._unknowns.fresh()
         if self.is_rough:
-            return self._unknowns.fresh()
-        gradient = self._unknowns.fresh()
-        out = v - np.asarray(t) * gradient
-        self.queries.append(Query(self._unknowns.used - 1, out))
-        return np.asarray(out)
+            return curved
+        out = np.asarray(v - np.asarray(t) * (curved + self.affine))
+        self.queries.append(Query(curved + self._own, out))
+        return out
 
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return v, or an unknown where costs have parts without a gradient."""
         return self._unknowns.fresh() if self.is_rough else v
 
     def with_affine(self, affine: Array) -> Probe:
-        """Return the same: nothing is known of it."""
-        return self
+        """Return the same cost, said to have another α."""
+        other = copy(self)
+        other.affine = np.broadcast_to(affine, self.dim)
+        return other
 
     def value(self, x: Array) -> NoReturn:
         """Refuse."""
@@ -168,12 +169,6 @@ class Probe:
         raise Opaque("what is said depends on curvatures")
 
     strong_convexity = penalty = smoothness
-
-    def _at(self, what: str, x: Array) -> Array:
-        key = what.encode() + np.ascontiguousarray(x).tobytes()
-        if key not in self._seen:
-            self._seen[key] = self._unknowns.fresh()
-        return self._seen[key]
 
 
 class Alone:
@@ -298,7 +293,7 @@ def _read(agent: int, view: View, public: Public, exchanges: int) -> list[Readin
     readings = []
     m, used = equations.m, equations.unknowns
     for query in equations.queries:
-        gradient, at = known(np.eye(used)[query.unknown]), known(query.point[m : m + used])
+        gradient, at = known(query.gradient[m : m + used]), known(query.point[m : m + used])
         if gradient is not None and at is not None:
             readings.append(Reading(agent, query.point[:m] + at, gradient))
     return readings
