@@ -96,6 +96,11 @@ class Family(ABC):
         return int(self.affine.shape[-1])
 
     @property
+    def numbers(self) -> float:
+        """How many private numbers this cost is made of; infinite where nobody can say."""
+        return float(sum(np.size(getattr(self, name)) for name in ("affine", *self._stacks)))
+
+    @property
     def is_rough(self) -> bool:
         """False: a family is differentiable; `Composite` adds what is not."""
         return False
