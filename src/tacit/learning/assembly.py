@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tacit.algorithms import Total
-from tacit.certificates import Certificate, certify
+from tacit.certificates import Certificate, certify, headline
 from tacit.costs import Affine, Family, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account
@@ -28,6 +28,8 @@ from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.solving.stamping import of_masks
+from tacit.stamps import voided
 from tacit.typing import Array
 
 BOUND = 2.0**60
@@ -61,7 +63,6 @@ class Assembly:
         self.network = connected(names, network, any=any)
         self.runtime, self.any = runtime, any
         self.account = Account.opened(title, self.network, self.privacy, ledger, any=any)
-        self.warnings: list[str] = []
 
     @property
     def sums(self) -> SumMasks | None:
@@ -105,7 +106,6 @@ class Assembly:
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
-        self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
         said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
         self.account = self.account.entered(said, numbers=problem.dim, sums=phase2.rounds if phase2.sums else 0)
@@ -122,11 +122,14 @@ class Assembly:
             return None
         if answer is None:
             found = certify(self.network, any=self.any, sigma=math.inf)
-            found = replace(found, computational=self.privacy.pairing == "seeds")
+            found = replace(
+                found, stamps=tuple(of_masks(self.privacy)), computational=self.privacy.pairing == "seeds"
+            )
         else:
             found = answer.certificate(any=self.any)
-        if not found.is_private:
-            warnings.warn(f"NOT PRIVATE: {found.statement()}", NotPrivateWarning, stacklevel=4)
+        if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it
+            said = headline(found) if voided(found.stamps) else f"NOT PRIVATE: {headline(found)}"
+            warnings.warn(said, NotPrivateWarning, stacklevel=4)
         return found
 
     def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:
