@@ -96,9 +96,10 @@ def headline(certificate: Certificate) -> str:
     if certificate.is_perfect:
         return f"{who} learns the sums over all other agents, and nothing else, however long it computes."
     reach = "at least" if certificate.method == "bound" else "up to"
+    reach = f"{reach} {certificate.hidden_difference():.3g}"
     return (
         f"Against an observer who controls {_observer(certificate)}, two worlds of the same sum may differ by "
-        f"{reach} {certificate.hidden_difference():.3g} before a guess is right more than {100 * GUESS:.0f} % of the "
+        f"{reach} before a guess is right more than {100 * GUESS:.0f} % of the "
         f"time, where a coin is right 50 % (ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
         f"{_at_declared(certificate)}"
     )
