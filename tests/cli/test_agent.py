@@ -152,7 +152,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
     refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
     refused("is not the certificate that the manifest has for north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
-    refused("line 2, column 'dose' is not a number", data="worse.csv")
+    refused("line 2, column 'dose': is not a number", data="worse.csv")
     refused(
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from tacit.coverage import Coverage
 from tacit.runtimes import Check
+from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
 
 
@@ -95,6 +96,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     warnings: list[str]
     """What may be inexact, in sentences."""
+    tells: Telling | None = None
+    """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

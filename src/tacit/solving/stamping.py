@@ -21,7 +21,7 @@ NO_MASKS = Stamp(
 )
 
 
-def stamps_of(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
+def stamped(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
     """Return all that is known of a run before it starts."""
     if privacy is None:
         return [NO_MASKS]
