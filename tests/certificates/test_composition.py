@@ -145,6 +145,15 @@ def test_who_says_nothing_counts_as_unchanged():
     assert exposures(said) == (), "the leaver and the change of 2 are told in sum"
 
 
+def test_who_says_that_it_has_changed_has():
+    runs = [release("1", FIVE, versions={2: "a"}), release("2", FIVE, versions={2: "b"}, changed=[3, 4])]
+    assert told(*runs, t=1) == set(), "the changes of three are told in sum"
+    assert [e.agents for e in joint_changes(runs, 1)] == [("2", "3", "4")]
+    assert len(told(*runs, t=2)) == 3, "and to two of them, that of the third"
+    runs.append(release("3", FIVE, versions={2: "a"}))
+    assert told(*runs, t=0) == {(("2",), (), "change", ("1", "2"))}, "they have not changed again"
+
+
 def test_versions_under_another_key_are_neither_the_same_nor_different():
     fewer = nx.complete_graph([0, 1, 2, 3])
     runs = [release("1", FIVE, versions={2: "old:a"}), release("2", FIVE, versions={2: "new:b"})]

@@ -104,14 +104,13 @@ def _brought(
     brought = []
     for release, each in zip(releases, said, strict=True):
         for agent in release.participants:
-            version = each.get((agent, part), each.get((agent, "")))
+            version, seen = each.get((agent, part), each.get((agent, ""))), known.setdefault(agent, {})
+            fresh = max([*seen.values(), now.get(agent, -1)]) + 1
             if version is None:
-                now.setdefault(agent, 0)
+                now[agent] = fresh if agent in release.changed else now.get(agent, 0)
                 continue
-            seen = known.setdefault(agent, {})
             if version not in seen:
                 comparable = any(_maker(old) == _maker(version) for old in seen)
-                fresh = max([*seen.values(), now.get(agent, -1)]) + 1
                 seen[version] = fresh if comparable or (seen and apart) else now.get(agent, 0)
             now[agent] = seen[version]
         brought.append(tuple((agent, now[agent]) for agent in release.participants))

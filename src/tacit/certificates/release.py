@@ -44,6 +44,8 @@ class Release:
     """Links whose σ is multiplied by a factor of their own."""
     versions: tuple[Version, ...] = ()
     """Which state of its data an agent brought, whole or column by column."""
+    changed: tuple[str, ...] = ()
+    """Agents who have said that their data are others than in their last run, and not which."""
     key: str = ""
     """A one-way digest of the key of this agent's masks; empty where nobody knows it."""
 
@@ -56,11 +58,13 @@ class Release:
         sigma: float | Sequence[float],
         link_scales: Mapping[tuple[Any, Any], float] | None = None,
         versions: Mapping[Any, str] | Iterable[Version] = (),
+        changed: Iterable[Any] = (),
         **more: str,
     ) -> Release:
         """Return the release of a run over *graph*; *sigma* is infinite for secret sums.
 
-        *versions* is one word per agent, or one per agent and part of its data.
+        *versions* is one word per agent, or one per agent and part of its data; *changed* are agents who say no
+        more than that their data are others than before.
         """
         named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
         scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
@@ -80,7 +84,7 @@ class Release:
             versions = [(str(agent), "", str(version)) for agent, version in versions.items()]
         return cls(
             run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales,
-            versions=tuple(sorted(versions)), **more,
+            versions=tuple(sorted(versions)), changed=tuple(sorted(map(str, changed))), **more,
         )  # fmt: skip
 
     @property

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tacit.certificates.release import Version
 from tacit.cli import account
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
@@ -19,9 +20,11 @@ from tacit.costs import Family
 from tacit.errors import InputError, TacitError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
-from tacit.runtimes.peers.epochs import brought
+from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.manifest import address_of
 from tacit.solving import CostsSection, read_cost
+from tacit.solving.cost_files import columns_of, read_data
+from tacit.solving.versions import Digests
 
 
 def agent_command(
@@ -41,7 +44,20 @@ def agent_command(
     ledger: Annotated[
         Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
     ] = None,
-    cost_version: Annotated[str, typer.Option(help="With --ledger: changes whenever your records change.")] = "1",
+    cost_version: Annotated[
+        str, typer.Option(help="With --ledger: what its budget counts; another one for entirely new records.")
+    ] = "1",
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(help="With --ledger: a member who says that its records have changed since its last run."),
+    ] = None,
+    accept_change: Annotated[
+        bool,
+        typer.Option(
+            "--accept-change",
+            help="With --ledger: take part although that tells what has changed in your records.",
+        ),
+    ] = False,
     accept_exposure: Annotated[
         bool,
         typer.Option(
@@ -75,17 +91,23 @@ def agent_command(
         listen=None if listen is None else address_of(Member(listen, "")),
     )
     over = agent.result.exists()
-    enter = None
+    kept_account: account.Opened | None = None
     if ledger is not None and not over:
-        before = brought(agent.file, manifest, me=me) if manifest.epoch else None
-        enter = account.opened(manifest, me, ledger, cost_version, before=before, accepted=accept_exposure)
+        terms = account.Terms(
+            cost_version, own_versions(agent, data), tuple(changed or ()), accept_exposure, accept_change
+        )
+        kept_account = account.opened(agent, ledger, terms)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
-            outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+            outcome = agent.run(
+                on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=kept_account and kept_account.enter
+            )
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
     sentences = statements(agent)
+    if kept_account is not None:
+        sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
     table = fitted_table(manifest, data, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
@@ -130,6 +152,17 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
             "members need the same columns."
         )
     return found
+
+
+def own_versions(agent: Agent, data: Path) -> tuple[Version, ...]:
+    """Return the versions of this member's records: digests under a secret that follows from its private key."""
+    digests, model = Digests(derived(agent.key, "versions of records")), agent.manifest.model
+    columns = columns_of(data, target=None if model is None else model.target)
+    if columns is None:
+        return tuple(digests.of_arrays(agent.me, read_data(data)))
+    table = read_data(data, target=None if model is None else model.target)
+    labels = {(model and model.target) or "label": table["y"]}
+    return tuple(digests.of(agent.me, dict(zip(columns, table["A"].T, strict=True)) | labels))
 
 
 def statements(agent: Agent) -> list[str]:

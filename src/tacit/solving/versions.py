@@ -89,6 +89,14 @@ class Digests:
             found.append((agent, part, self._version(agent, part, levels + b"\0" + np.sort(codes).tobytes())))
         return found
 
+    def of_arrays(self, agent: str, arrays: Mapping[str, NDArray[Any]]) -> list[Version]:
+        """Return the version of data that are no table of records, such as the P and q of a quadratic cost."""
+        data = b"".join(
+            f"{name}{np.shape(array)}".encode() + b"\0" + _canonical(np.ravel(array))[0].tobytes()
+            for name, array in sorted(arrays.items())
+        )
+        return [(agent, RECORDS, self._version(agent, RECORDS, data))]
+
     def _version(self, agent: str, part: str, data: bytes) -> str:
         lengths = b"".join(len(word.encode()).to_bytes(8, "big") + word.encode() for word in (agent, part))
         return f"{self.name}:{self._digest(lengths + data)}"
