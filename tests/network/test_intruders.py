@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import tacit
-from tacit.errors import InputError, NetworkError, ProtocolError, TacitError
+from tacit.errors import FileError, InputError, NetworkError, ProtocolError, TacitError
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
 from tacit.runtimes.peers import Agent, Manifest, Member, ending
@@ -694,6 +694,22 @@ def test_an_agent_that_is_stopped_before_it_has_erased_its_file_erases_it_later(
     agent = stopped.agent("alpha")
     agent.run()
     assert not agent.file.exists()
+
+
+def test_an_agent_that_is_stopped_while_it_erases_its_file_still_has_its_answer(stopped):
+    """Zeros where the file was, and a piece of its log: it is removed without being opened."""
+    [state] = stopped.folder.glob("alpha-*.state")
+    state.write_bytes(bytes(state.stat().st_size))
+    state.with_name(state.name + "-sent-7").write_bytes(b"left behind")
+    np.testing.assert_allclose(stopped.agent("alpha").run().x, ANSWER, atol=1e-6)
+    assert list(stopped.folder.glob("alpha-*.state*")) == []
+
+
+def test_a_damaged_file_is_an_error_with_a_sentence(federation):
+    agent = federation.agent("alpha")
+    agent.file.write_bytes(b"not a database, and nothing like one" * 40)
+    with pytest.raises(FileError, match="is damaged"):
+        agent.run()
 
 
 # keys and manifests ---------------------------------------------------------------------------------------------
