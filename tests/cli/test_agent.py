@@ -166,7 +166,7 @@ def test_others_who_say_that_they_have_changed_hide_a_change(run, federation):
     run("ledger", "new", "--ledger", "book.sqlite", "--me", "north")
     words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite")
     digests = Digests(derived(Path("north.key"), "versions of records"))
-    columns = dict.fromkeys(("age", "dose", "label"), np.zeros(8))
+    columns = dict.fromkeys(("age", "dose", "effect"), np.zeros(8))
     with tacit.Ledger("book.sqlite") as book:
         four = nx.complete_graph(NAMES)
         book.add(Release.of("long ago", four, sigma=np.inf, basis="sums", versions=digests.of("north", columns)))
@@ -242,7 +242,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
     refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
     refused("is not the certificate that the manifest has for north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
-    refused("line 2, column 'dose' is not a number", data="worse.csv")
+    refused("line 2, column 'dose': is not a number", data="worse.csv")
     refused(
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )

@@ -40,6 +40,7 @@ from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, CostsSection
 from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection, StopSection
 from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.tables import Column, Dictionary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -377,7 +378,19 @@ def test_generated_parts_are_what_the_code_says(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "section", [FileContents, GraphSection, CostsSection, PrivacySection, StopSection, RunRecord, Phase1, Phase2]
+    "section",
+    [
+        FileContents,
+        GraphSection,
+        CostsSection,
+        Dictionary,
+        Column,
+        PrivacySection,
+        StopSection,
+        RunRecord,
+        Phase1,
+        Phase2,
+    ],
 )
 def test_the_reference_names_every_field(section):
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")

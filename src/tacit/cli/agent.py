@@ -13,18 +13,21 @@ from tacit.certificates.release import Version
 from tacit.cli import account
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
-from tacit.cli.fitted import fitted_table
+from tacit.cli.fitted import feature_names, fitted_table
 from tacit.cli.metrics import serve_metrics
+from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.costs import Family
-from tacit.errors import InputError, TacitError
+from tacit.errors import InputError, MismatchError, TacitError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
 from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.manifest import address_of
+from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
-from tacit.solving.cost_files import columns_of, read_data
+from tacit.solving.cost_files import read_arrays
 from tacit.solving.versions import Digests
+from tacit.tables import Reading, Sheet, match, plain
 
 
 def agent_command(
@@ -32,6 +35,9 @@ def agent_command(
     me: Annotated[str, typer.Option(help="Which member this is.")],
     data: Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")],
     cost: Annotated[str | None, typer.Option(help="The cost family, where the manifest has no model.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     key: Annotated[
         Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")
     ] = None,
@@ -82,19 +88,28 @@ def agent_command(
     manifest = Manifest.read(federation)
     refuse_strangers(manifest, me)
     key = key or federation.parent / f"{me}.key"
+    here = None if listen is None else address_of(Member(listen, ""))
+    sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
+    try:
+        own = cost_of(manifest, cost, me, sheet)
+    except MismatchError:
+        if not list((folder or key.parent).glob(f"{me}-{manifest.session()[:12]}.*")):  # nothing was said before
+            tell_unfit(manifest, me, key, listen=here)
+        raise
     agent = Agent(
         manifest,
-        _cost(manifest, cost, me, data),
+        own,
         me=me,
         key=key,
         folder=folder or key.parent,
-        listen=None if listen is None else address_of(Member(listen, "")),
+        listen=here,
+        columns=feature_names(manifest, sheet),
     )
     over = agent.result.exists()
     kept_account: account.Opened | None = None
     if ledger is not None and not over:
         terms = account.Terms(
-            cost_version, own_versions(agent, data), tuple(changed or ()), accept_exposure, accept_change
+            cost_version, own_versions(agent, sheet), tuple(changed or ()), accept_exposure, accept_change
         )
         kept_account = account.opened(agent, ledger, terms)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
@@ -108,7 +123,7 @@ def agent_command(
     sentences = statements(agent)
     if kept_account is not None:
         sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
-    table = fitted_table(manifest, data, outcome)
+    table = fitted_table(manifest, sheet, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
         more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
@@ -125,7 +140,8 @@ def agent_command(
         raise typer.Exit(1)
 
 
-def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family:
+def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet) -> Family:
+    """Return a member's own cost; refuse data that are not what the manifest says."""
     model = manifest.model
     if model is None and family is None:
         raise InputError("the manifest has no model; say what the cost is: --cost.")
@@ -144,25 +160,28 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
         )
     )
     shares = None if model is None else model.shares
-    found = read_cost(section, me, data, agents=shares or len(manifest.members))
+    found = read_cost(section, me, data, agents=shares or len(manifest.members), dictionary=manifest.data)
     if found.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
+        where = data if isinstance(data, Path) else data.label
         raise InputError(
-            f"{data}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
+            f"{where}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
             "members need the same columns."
         )
     return found
 
 
-def own_versions(agent: Agent, data: Path) -> tuple[Version, ...]:
+def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
     """Return the versions of this member's records: digests under a secret that follows from its private key."""
-    digests, model = Digests(derived(agent.key, "versions of records")), agent.manifest.model
-    columns = columns_of(data, target=None if model is None else model.target)
-    if columns is None:
-        return tuple(digests.of_arrays(agent.me, read_data(data)))
-    table = read_data(data, target=None if model is None else model.target)
-    labels = {(model and model.target) or "label": table["y"]}
-    return tuple(digests.of(agent.me, dict(zip(columns, table["A"].T, strict=True)) | labels))
+    manifest, me = agent.manifest, agent.me
+    digests = Digests(derived(agent.key, "versions of records"))
+    if isinstance(data, Path):
+        return tuple(digests.of_arrays(me, read_arrays(data)))
+    target = manifest.model.target if manifest.model is not None else None
+    dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
+    records = match(data, dictionary)
+    columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
+    return tuple(digests.of(me, columns))
 
 
 def statements(agent: Agent) -> list[str]:

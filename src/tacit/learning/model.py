@@ -37,7 +37,7 @@ from tacit.learning.inference import covariance
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
-from tacit.solving.choice import ONCE
+from tacit.solving.effort import ONCE
 from tacit.typing import Array
 
 Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson

@@ -13,7 +13,6 @@ import networkx as nx
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm
-from tacit.costs import Family
 from tacit.errors import AlgorithmError, FileError, InputError
 from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network, read_graph
@@ -23,6 +22,7 @@ from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
 from tacit.solving.solve import solve
+from tacit.tables import Dictionary
 
 EXAMPLE = """\
 # A private problem for `tacit solve`. Lines that start with # are alternatives.
@@ -41,6 +41,8 @@ family = "quadratic"                    # ½ xᵀPx + qᵀx
 # intercept = true
 # l2 = 1.0                              # total penalties, shared equally among the agents
 # l1 = 0.1
+
+# [data]                                # what the columns mean: `tacit data draft` writes it from a file
 
 [costs.agents]                          # inline data by agent, instead of files
 0 = { P = [[2.0, 0.0], [0.0, 2.0]], q = [-2.0, 4.0] }
@@ -110,6 +112,7 @@ class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     algorithm: dict[str, Any] = {}
     stop: StopSection = StopSection()
     runtime: str = "stacked"
+    data: Dictionary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,10 @@ class ProblemFile:
     """A problem with everything that `solve` needs to know about it."""
 
     problem: Problem
+    names: tuple[str, ...]
+    """Of the unknowns, where the files name their columns."""
+    notes: tuple[str, ...]
+    """What was assumed about the files."""
     privacy: Mechanism | None
     protect: Protection | None
     algorithm: str | AnyAlgorithm
@@ -128,7 +135,9 @@ class ProblemFile:
 
     def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
         """Solve the problem as the file says."""
-        settings = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "problem"}
+        settings = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("problem", "names", "notes")
+        }
         return solve(self.problem, **settings, on_progress=on_progress)
 
 
@@ -138,10 +147,12 @@ def load_problem(path: str | Path) -> ProblemFile:
     contents = _decode(path)
     graph = _graph(contents.graph, path)
     network = Network(graph)
-    costs: dict[Any, Family] = read_costs(contents.costs, network.agents, path.parent)
+    read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
     algorithm, weights, tree = _algorithm(contents.algorithm)
     return ProblemFile(
-        problem=Problem(network, costs),
+        problem=Problem(network, read.costs),
+        names=read.names,
+        notes=read.notes,
         privacy=_privacy(contents.privacy),
         protect=contents.privacy.protect,
         algorithm=algorithm,
@@ -151,6 +162,12 @@ def load_problem(path: str | Path) -> ProblemFile:
         max_rounds=contents.stop.max_rounds,
         runtime=contents.runtime,
     )
+
+
+def _dictionary(contents: FileContents) -> Dictionary | None:
+    if contents.data is not None and contents.costs.files is None:
+        raise InputError("[data] is about files, and [costs] has none.")
+    return None if contents.data is None else contents.data.checked()
 
 
 def _decode(path: Path) -> FileContents:

@@ -251,7 +251,6 @@ class Cancelling:
         self._peers, self._gone = peers, gone
         self.degree, self.links, self.first, self.resolution = peers.degree, peers.links, peers.first, 0.0
         self.mix, self.gather, self.swap, self.sum = peers.mix, peers.gather, peers.swap, peers.sum
-        self.note = getattr(peers, "note", None)  # somebody may listen
 
     def total(self, r: Numbers) -> Numbers:
         """Add up the rows of those who stay."""
