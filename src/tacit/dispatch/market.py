@@ -40,8 +40,9 @@ def slowness(agents: Agents, *, links: int | None, sigma: float | None) -> str |
     if sigma is None or links is not None or len(agents.holds) < _MANY:
         return None
     return (
-        f"gossip along the branches of {len(agents.holds)} agents takes ten thousand rounds and more, some minutes; "
-        "a designed graph, --links 6 or links=6, takes about a tenth of them, and secret sums, without sigma, a dozen."
+        f"gossip along the branches of {len(agents.holds)} agents takes ten thousand rounds and more, some "
+        "minutes; a designed graph, --links 6 or links=6, takes about a tenth of them, and secret sums, without "
+        "sigma, a dozen."
     )
 
 
