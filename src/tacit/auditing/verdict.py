@@ -7,8 +7,9 @@
     skipped   there was nothing to attack
 
 Errors of a Gaussian attack are whitened by the covariance that the certificate predicts. What comes out must be
-standard normal, and is looked at in many ways (`tacit.auditing.looks`) that share the risk of a false alarm between
-them. Directions in which the certificate predicts no error must have none.
+standard normal, and is looked at in many ways (`tacit.auditing.looks`). Directions in which the certificate
+predicts no error must have none. Every verdict has the same share of the audit's level, and says what p its looks
+have together.
 
 Shares and means are compared with the same attack on numbers from the certificate's own law, by a permutation test:
 it is exact for every sample size, and for shares it is Fisher's.
@@ -28,10 +29,12 @@ from tacit.auditing import looks
 from tacit.auditing.looks import CERTAIN, Look
 from tacit.typing import Array
 
+LEVEL = 1e-3
+"""Of a false alarm in an audit, all its tests together."""
 VERDICTS = 40
 """More than any audit has."""
-RISK = 1e-3 / VERDICTS
-"""Of a false alarm in one verdict, all its limits together: at most 0.1 % in an audit."""
+RISK = 0.99 * LEVEL / VERDICTS
+"""Of a false alarm in one verdict, all its tests together; the rest is for what luck cannot fail."""
 _NULL = 1e-9
 _SHUFFLES, _AT_ONCE, _LUCK = 240_000, 2000, 30
 _NO_ERROR = 1e-6

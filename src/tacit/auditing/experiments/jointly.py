@@ -44,7 +44,10 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
         says = f"terms {apart} place(s) apart go together"
         seen += looks.correlations(near[:, apart:], near[:, :-apart], says=says)
     some = terms.u[:, : shown(terms.u)]
-    for waves in looks.waves(some, (1,)).reshape(2, *some.shape):
+    long = looks.waves(some, (1,))
+    plain = _standard(terms.plain[:, : some.shape[1]])
+    seen += looks.correlations(long, plain, says="a term and a secret go together")
+    for waves in long.reshape(2, *some.shape):
         seen += [*looks.along(waves, "places go together"), *looks.shared(waves, "all terms go together")]
     return [*seen, *looks.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
 

@@ -16,8 +16,8 @@ from tacit.network import Network
 from tacit.typing import Array
 
 _COLUMNS, _NUMBERS = 500, 12_500_000  # drawn at once, in a network with many links
-_LONGEST, _ENOUGH = 40_000, 800_000  # and in one with few: enough masks to see where they end
-_RELEASES, _WIDEST = 120, 16
+_ENOUGH = 800_000  # and in one with few: enough masks to see where they end
+_WIDEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class Setting:
     keys: Keys
     rng: np.random.Generator
     """For the made-up secrets, which are nobody's."""
+    longest: int = 40_000
+    """The most coordinates that are drawn at once where every single mask is looked at."""
+    releases: int = 120
+    """Releases as small as the problem, where every single mask is looked at."""
     kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
     """Terms that several experiments look at."""
 
@@ -84,7 +88,7 @@ class Setting:
         """Return all terms of releases of many coordinates, drawn once."""
         if "one" not in self.kept:
             each = 2 * len(self.network.links)
-            columns = min(_LONGEST, max(self.columns, _ENOUGH // each), max(_COLUMNS, _NUMBERS // each))
+            columns = min(self.longest, max(self.columns, _ENOUGH // each), max(_COLUMNS, _NUMBERS // each))
             self.kept["one"] = [gaussian(self.masks, self.network, self.secrets(columns), keys=self.keys)]
         return self.kept["one"][0]
 
@@ -92,7 +96,7 @@ class Setting:
         """Return all terms of many releases as small as the problem, drawn once; none where all have one size."""
         if "several" not in self.kept:
             width = min(max(self.unknowns, 2), _WIDEST)
-            count = _RELEASES if len(scales_of(self.masks, width)) == width else 0
+            count = self.releases if len(scales_of(self.masks, width)) == width else 0
             self.kept["several"] = [
                 gaussian(self.masks, self.network, self.secrets(width), keys=self.keys) for _ in range(count)
             ]

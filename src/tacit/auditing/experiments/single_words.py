@@ -6,6 +6,7 @@ short ones, are looked at as they were exchanged.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -47,35 +48,43 @@ def draw_words(masks: SumMasks, network: Network, *, keys: Keys, rng: np.random.
 
 def attack_single_words(drawn: Drawn, rng: np.random.Generator) -> list[Verdict]:
     """Return the verdicts."""
+    return [attack(drawn, rng) for attack in SINGLE_WORDS.values()]
+
+
+def folded(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """Masked words are words and terms, to the last bit."""
     wrong = sum(each.off for each in drawn)
-    return [
-        Verdict(
-            attack="masks folded in", status="beaten" if wrong else "within", measured=float(wrong), predicted=0.0,
-            says=f"{wrong} words are not number and masks" if wrong else "to the last bit",
-        ),
-        _single(drawn),
-        _pairs(drawn, rng),
-        judge_looks(
-            "bits of masks", [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many)],
-            says="of all terms, of an agent's terms, along rows and sums: independent over GF(2)",
-        ),
-        judge_looks(
-            "masks that come twice", _repeats(drawn, rng), says="as they are, turned, or times an odd number: none"
-        ),
-    ]  # fmt: skip
+    return Verdict(
+        attack="masks folded in", status="beaten" if wrong else "within", measured=float(wrong), predicted=0.0,
+        says=f"{wrong} words are not number and masks" if wrong else "to the last bit",
+    )  # fmt: skip
+
+
+def bits(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No bit of a mask follows from bits of others, or of secrets, by exclusive or."""
+    seen = [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many)]
+    return judge_looks("bits of masks", seen, says=f"{len(seen)} sets of bits, each independent over GF(2)")
+
+
+def repeated(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No mask comes twice, in any sum or run, turned or times an odd number."""
+    says = "as they are, turned, or times an odd number: none"
+    return judge_looks("masks that come twice", _repeats(drawn, rng), says=says)
 
 
 def _numbers(masks: SumMasks, network: Network, sums: int, columns: int, rng: np.random.Generator) -> list[Array]:
     return [0.5 * masks.bound * rng.uniform(-1.0, 1.0, (len(network), columns)) for _ in range(sums)]
 
 
-def _single(drawn: Drawn) -> Verdict:
+def single(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """Every mask is uniform."""
     words = drawn.first.terms.words
     seen = [*looks.uniform(words, "on a link, one way"), *looks.cells(words, 64, "on all links")]
     return judge_looks("every mask by itself", seen, says=f"{words.size} words are uniform, above and below")
 
 
-def _pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+def pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No two masks, and no mask and secret, have anything to do with each other."""
     first, second, many = (each.terms for each in drawn)
     n = first.u.shape[1] // 2
     seen = jointly.pairs(_columns(first, slice(0, n)), rng)
@@ -139,3 +148,13 @@ def _columns(terms: Terms, columns: slice) -> Terms:
         u=terms.u[:, columns], words=terms.words[:, columns],
         plain=terms.plain[:, columns], plain_words=terms.plain_words[:, columns],
     )  # fmt: skip
+
+
+SINGLE_WORDS: dict[str, Callable[[Drawn, np.random.Generator], Verdict]] = {
+    "masks folded in": folded,
+    "every mask by itself": single,
+    "masks in pairs": pairs,
+    "bits of masks": bits,
+    "masks that come twice": repeated,
+}
+"""Every attack on single masks of secret sums."""
