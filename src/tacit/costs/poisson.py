@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -22,8 +23,11 @@ from tacit.typing import Array
 class Poisson(RowSum):
     """Negative log-likelihood of counts y with mean exp(Ax), plus ½ l2 |x|²."""
 
-    hides = "the counts y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the counts y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     steepest: ClassVar[float] = np.inf
+    label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 
     def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
@@ -33,6 +37,11 @@ class Poisson(RowSum):
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -(y @ self.A)
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return counts of mean eᶻ, with z not above 3."""
+        return np.asarray(rng.poisson(np.exp(np.minimum(scores, 3.0))), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return eᶻ − 1."""

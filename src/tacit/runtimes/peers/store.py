@@ -12,6 +12,7 @@ ends.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from pathlib import Path
@@ -84,6 +85,11 @@ class Store:
             self._database.execute("INSERT INTO run VALUES (?, ?)", (name, value))
             return value
         return known
+
+    def draw(self) -> str:
+        """Return a name of the masks: a one-way digest of their key, or nothing before it was drawn."""
+        key = self.get("key")
+        return "" if key is None else draw_of(key)
 
     def check(self, name: str, value: bytes, problem: str) -> None:
         """Refuse to go on where a fact has changed since the run began."""
@@ -187,9 +193,7 @@ class Store:
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
             log.write_bytes(bytes(log.stat().st_size))
         self._database.close()
-        for path in (self.path, log, self.path.with_name(self.path.name + "-shm")):
-            if path.exists():
-                erase(path)
+        remove(self.path)
 
     def close(self) -> None:
         """Close the file. What was not committed was not sent either, and is forgotten."""
@@ -198,6 +202,19 @@ class Store:
             self._database.execute("ROLLBACK")
             self._open = False
         self._database.close()
+
+
+def draw_of(key: bytes) -> str:
+    """Return a name for everything that is drawn under a key: a digest that tells nothing about it."""
+    return hashlib.sha256(b"tacit: which masks\0" + key).hexdigest()[:32]
+
+
+def remove(path: Path) -> None:
+    """Remove an agent's file and all that lies beside it, without opening it: a crash may have left half of it."""
+    beside = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
+    for each in (*path.parent.glob(f"{path.name}-sent-*"), path, *beside):
+        if each.exists():
+            erase(each)
 
 
 def _numbers(look: Look) -> list[str | None]:
