@@ -517,8 +517,8 @@ class ReversedAcrossAgents(BrokenSums, SumMasks):
 class Lagged:
     """`SecretSums` whose masks come again some sums later."""
 
-    def __init__(self, peers, fixed, source, lag, change):
-        self._peers, self._fixed, self._source = peers, fixed, source
+    def __init__(self, peers, fixed, source, degrees, lag, change):
+        self._peers, self._fixed, self._source, self._degrees = peers, fixed, source, degrees
         self._lag, self._change, self._kept = lag, change, []
         self._sums = SecretSums(peers, source, fixed)
 
@@ -533,7 +533,7 @@ class Lagged:
             )
         else:
             self._kept.append(self._kept[len(self._kept) - self._lag])
-        source = Changed(Keystreams(self._kept[-1], self._peers.network.degrees), again, self._change)
+        source = Changed(Keystreams(self._kept[-1], self._degrees), again, self._change)
         return SecretSums(self._peers, source, self._fixed, pair("both", source, self._peers)).sum(v)
 
 
@@ -561,7 +561,7 @@ class MasksAgainLater(SumMasks):
 
     def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
         fixed = self.fixed_point(agents=len(network))
-        return Hidden(cost, Lagged(peers, fixed, source, self.lag, self.changed))
+        return Hidden(cost, Lagged(peers, fixed, source, network.degrees, self.lag, self.changed))
 
     def changed(self, words):
         return words

@@ -53,7 +53,8 @@ FOLDED, SINGLE, PAIRS, BITS, TWICE = (
     ],
 )
 def test_gaussian_masks_that_go_together_or_end_are_noticed(masks, experiment, more, dependent):
-    setting = settle(getattr(dependent, masks)(100.0, **more), NETWORK, (3,), seed=11)
+    kind, long = getattr(dependent, masks), 20_000 if masks in ("Truncated", "Autoregressive") else 4000
+    setting = settle(kind(100.0, **more), NETWORK, (3,), seed=11, longest=long)
     verdict = EXPERIMENTS[experiment](setting)
     assert verdict.is_red, verdict
 
@@ -112,7 +113,7 @@ def test_words_that_follow_from_others_are_noticed(masks, attack, more, dependen
     ids=["affine", "thin", "one-sided", "seeds", "quadratic", "basis"],
 )
 def test_every_mask_that_is_shipped_passes(masks, network):
-    setting = settle(masks, network, (0,), seed=11)
+    setting = settle(masks, network, (0,), seed=11, longest=10_000)
     for experiment in (FOLDED, SINGLE, PAIRS, BITS, TWICE):
         verdict = EXPERIMENTS[experiment](setting)
         assert verdict.status == "within", verdict

@@ -33,9 +33,9 @@ class Setting:
     keys: Keys
     rng: np.random.Generator
     """For the made-up secrets, which are nobody's."""
-    longest: int = 40_000
+    longest: int
     """The most coordinates that are drawn at once where every single mask is looked at."""
-    releases: int = 120
+    releases: int
     """Releases as small as the problem, where every single mask is looked at."""
     kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
     """Terms that several experiments look at."""
@@ -118,7 +118,9 @@ def settle(
     columns: int = 5000,
     unknowns: int = 2,
     seed: int | None = None,
+    longest: int = 40_000,
+    releases: int = 120,
 ) -> Setting:
     """Return the setting of all experiments; *seed* makes them reproducible."""
     members, rng = tuple(sorted(coalition)), np.random.default_rng(seed)
-    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng)
+    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng, longest, releases)
