@@ -74,6 +74,14 @@ class Composite(Family):
         """Return ∇²φ(x)."""
         return self.smooth.curved_hess(x)
 
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x)."""
+        return self.smooth.hess_rows(x, start, stop)
+
+    def total_hess(self, x: Array) -> Array:
+        """Of φ."""
+        return self.smooth.total_hess(x)
+
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u ψ(u) + |u − v|²/2t."""
         return self.rough.prox(v, t)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design
+from tacit.costs.rows import design, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -72,6 +72,15 @@ class LeastSquares(Quadratic):
         """AᵀA + diag(l2)."""
         return np.matrix_transpose(self.A) @ self.A + self.l2[..., None] * np.eye(self.dim)
 
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of P, and make no more of it than that."""
+        gram = np.matrix_transpose(self.A[..., start:stop]) @ self.A
+        return with_diagonal(gram, self.l2, start)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return ΣAᵀA and the penalties."""
+        return self.total_curvature().below
+
     @cached_property
     def _singular(self) -> Array:
         """The singular values of A, largest first: far cheaper than the eigenvalues of P where A has few rows."""
@@ -93,6 +102,10 @@ class LeastSquares(Quadratic):
         rows = self.A.reshape(-1, self.dim)
         total = rows.T @ rows + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
         return Curvature(below=total, above=total)
+
+    def curved_value(self, x: Array) -> Array:
+        """Return ½|Ax|² + ½ Σ l2·x²."""
+        return 0.5 * ((matvec(self.A, x) ** 2).sum(axis=-1) + (self.l2 * x**2).sum(axis=-1))
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""
