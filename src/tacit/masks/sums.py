@@ -34,6 +34,7 @@ from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Rows, Words
 
 BOUND = 2.0**20
+_DRAWN = 1 << 19  # words of all links that a simulation of many agents draws at a time
 _PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
 
 
@@ -129,13 +130,14 @@ class SecretSums:
         fixed, each = self._fixed_point, self._fixed_point.ring.words
         fits = np.logical_and.reduce([fixed.fits(piece) for piece in v.pieces()])[..., None]
         numbers, begun = v.pieces(), iter([False])
+        step = max(min(_PIECE, _DRAWN // (self._peers.links * each)), 1)
 
         def made(part: Array) -> Words:
             return masked(fixed.encode(part), self._pairing, self._peers, fixed.ring, more=next(begun, True))
 
         def piece() -> Words:
             part = next(numbers)
-            cut = (part[..., start : start + _PIECE] for start in range(0, part.shape[-1], _PIECE))
+            cut = (part[..., start : start + step] for start in range(0, part.shape[-1], step))
             if fits.all():
                 return np.concatenate([made(some) for some in cut], axis=-1)
             words = np.concatenate([made(np.where(fits, some, 0.0)) for some in cut], axis=-1)
