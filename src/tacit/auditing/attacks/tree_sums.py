@@ -90,13 +90,14 @@ class TreeSums:
 
 def totals(view: View, public: Public) -> list[Array]:
     """Return all sums over the network, which everybody is told."""
-    found = []
-    for exchange in view.only("down"):
-        total = exchange.values[0]
-        if total.dtype.kind == "u":  # the last number of a secret sum says that nothing was out of range
-            total = as_numbers(total, public.words)[:-1] * public.step
-        found.append(np.asarray(total, dtype=np.float64))
-    return found
+    return [decoded(exchange.values[0], public.words, public.step) for exchange in view.only("down")]
+
+
+def decoded(total: Array | Words, words: int, step: float) -> Array:
+    """Return a total as numbers; the last of a secret sum says only that nothing was out of range."""
+    if total.dtype.kind == "u":
+        return np.asarray(as_numbers(np.asarray(total, dtype=np.uint64), words)[:-1] * step)
+    return np.asarray(total, dtype=np.float64)
 
 
 def contributions(view: View, public: Public, place: int) -> tuple[NDArray[np.intp], Array | Words]:
