@@ -10,6 +10,7 @@ import tacit
 from tacit.auditing import public_knowledge, watch
 from tacit.auditing.attacks.elimination import Elimination, read
 from tacit.auditing.attacks.records import RecordsFromSums
+from tacit.auditing.conduct import _truth
 from tacit.auditing.runs import Truth, attack_run
 from tacit.auditing.view import View
 from tacit.solving import prepare
@@ -122,8 +123,10 @@ def test_an_audit_reports_labels_that_follow_from_the_answer():
     rng = np.random.default_rng(0)
     costs = [tacit.LeastSquares(rng.normal(size=(3, 10)), rng.normal(size=3), l2=1.0) for _ in range(4)]
     problem = tacit.Problem(nx.complete_graph(4), costs)
-    labels = tacit.audit(problem, [0], privacy=tacit.AffineMasks(1e3), games=200, seed=1)
-    verdict = {v.attack: v for v in labels.with_masks}["labels by elimination"]
+    prepared = prepare(problem, privacy=tacit.AffineMasks(1e3))
+    view, public = watch(prepared.job, [0], worst_case=True), public_knowledge(problem, prepared.job)
+    found = attack_run(view, public, _truth(problem, prepared.job, prepared.stamps))
+    verdict = {f.verdict.attack: f.verdict for f in found}["labels by elimination"]
     assert verdict.status == "open"
     assert "9 label(s)" in verdict.says
 

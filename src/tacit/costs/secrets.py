@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.costs.family import Family
 
 SMOOTH, KINKED = 1e-3, 1e-6
-Noun = Literal["record", "cost", "unit"]
+Noun = Literal["record", "cost", "unit", "demand"]
 Guess = Callable[[np.random.Generator, Array], Array]
 """Invents labels for scores aᵀw."""
 
