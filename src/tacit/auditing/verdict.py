@@ -28,7 +28,7 @@ from tacit.auditing import looks
 from tacit.auditing.looks import Look
 from tacit.typing import Array
 
-VERDICTS = 40
+VERDICTS = 48
 """More than any audit has."""
 RISK = 1e-3 / VERDICTS
 """Of a false alarm in one verdict, all its limits together: at most 0.1 % in an audit."""

@@ -74,6 +74,8 @@ class PrivateModel(BaseEstimator):
     """Whether labels are standardised too: where other units of y change nothing but the units of the answer."""
     _numeric_target: ClassVar[bool] = True
     _has_errors: ClassVar[bool] = True
+    _times: ClassVar[int] = 1
+    """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
     fit_intercept: bool
     tol: float
@@ -83,6 +85,7 @@ class PrivateModel(BaseEstimator):
     runtime: str
     any: int
     ledger: Any
+    accept_changes: Any
 
     # what a model gives ----------------------------------------------------------------------
 
@@ -133,10 +136,7 @@ class PrivateModel(BaseEstimator):
         return self._fit(table)
 
     def _fit(self, table: Table) -> Self:
-        assembly = Assembly(
-            table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
-            ledger=self.ledger, title=type(self).__name__,
-        )  # fmt: skip
+        assembly = Assembly.of(self, table, target=True, times=self._times)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)

@@ -41,7 +41,7 @@ from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Peers
+from tacit.typing import Peers, Summand
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
@@ -76,12 +76,13 @@ class Agent:
         """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
-        curvature = self.manifest.privacy.level == "quadratic" or "Hessians" in self.job.algorithm.sums
+        curvature = self.manifest.privacy.level == "quadratic" or Summand.HESSIANS in self.job.algorithm.sums
         self._longest = longest(self.manifest.unknowns, curvature=curvature)
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or address_of(self.manifest.members[me])
         self._durable = durable
+        self._draw = ""
         self._columns = _hashed(columns, self.manifest.session())
         self.connections: Connections | None = None
         self.traffic = Traffic()
@@ -98,6 +99,16 @@ class Agent:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.manifest.members[self.me].certificate):
             raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+
+    def draw(self) -> str:
+        """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
+        if not self._draw and self.file.exists():
+            try:
+                with Store(self.file) as store:
+                    return store.draw()
+            except sqlite3.OperationalError as error:
+                raise self._unwritten(error) from error
+        return self._draw
 
     def run(
         self,
@@ -190,6 +201,7 @@ class Agent:
         """Run both phases on links that remember."""
         network = self.job.network
         source = Keystream(store.fix("key", os.urandom(32)))
+        self._draw = store.draw()
         patience, connections = self.manifest.stop.patience, cast(Connections, self.connections)
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
         i, mine = network.index[self.me], network.neighbours(network.index[self.me])
