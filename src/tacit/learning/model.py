@@ -145,6 +145,7 @@ class PrivateModel(BaseEstimator):
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
+        answer = assembly.closed(answer)
         self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
         self.ledger_ = assembly.account

@@ -69,6 +69,13 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         most = "at most " if self.rank is None else ""
         return f"Of {self.hidden} hidden numbers {most}{self.combinations} combinations are told."
 
+    def beside(self, numbers: int) -> Telling:
+        """Return the same, where so many other numbers about the same records are told as well."""
+        if self.most is not None:  # moments, of which all others are made; and that of the labels
+            numbers = min(numbers, self.most + 1 - self.numbers)
+        rank = None if self.rank is None or self.rank + numbers >= self.hidden else self.rank + numbers
+        return msgspec.structs.replace(self, numbers=self.numbers + numbers, rank=rank, most=None)
+
     def after(self, rounds: int) -> Telling:
         """Return the same, as it is after so many rounds."""
         if not self.a_round:

@@ -155,14 +155,14 @@ def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array]) -> list[Arr
 
 def width(job: Job, secrets: Secrets) -> int:
     """Return how many numbers about its records an agent puts into the sums of one round."""
-    rows = secrets.invent(np.random.default_rng(0), 2, 1.0)
+    rows = secrets.invent(np.random.default_rng(0), 6, 1.0)
     cost, peers = secrets.costs(rows), Sums()
     with np.errstate(all="ignore"):
         state = job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
         first = len(peers.terms)
         job.algorithm.step(state, peers, cost)
     rounds = peers.terms[:first], peers.terms[first:]
-    return max(sum(int((v[0] != v[1]).sum()) for v in told) for told in rounds)
+    return max(sum(int((v != v[0]).any(axis=0).sum()) for v in told) for told in rounds)
 
 
 def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:
