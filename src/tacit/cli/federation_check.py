@@ -13,12 +13,14 @@ from rich.console import Console
 
 from tacit.certificates import Certificate, certify
 from tacit.cli.cards import spelled
+from tacit.cli.declared import UNCOUNTED, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
+from tacit.stamps import voided
 
 _REACHABLE = 3.0  # seconds
 _PAIRING = {
@@ -80,7 +82,13 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     sigma = math.inf if masks.sigma is None else masks.sigma
     t = min(masks.any if any_ is None else any_, len(network) - 2)
     certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
-    return replace(certificate, coverage=GENERAL[masks.level], computational=masks.pairing == "seeds")
+    counted = told_by(manifest)
+    return replace(
+        certificate,
+        coverage=GENERAL[masks.level],
+        computational=masks.pairing == "seeds",
+        stamps=(*certificate.stamps, *(() if counted is None else counted.stamps)),
+    )
 
 
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
@@ -90,6 +98,8 @@ def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict
         found.append("Nothing is hidden: level = none, and neighbours can read the costs from what they receive.")
     elif certificate is None:
         found.append("Of two members, each learns the other's part from the sum.")
+    elif voided(certificate.stamps):
+        found += [str(stamp) for stamp in certificate.stamps if stamp.voids]
     elif not certificate.is_private:
         found.append(
             "A coalition would learn something exactly: make a manifest with more links (--links), or against "
@@ -133,7 +143,9 @@ def _show(
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
     if certificate is not None:
+        counted = told_by(manifest)
         say(certificate.statement())
+        say(UNCOUNTED if counted is None or counted.tells is None else counted.tells.sentence())
     for problem in problems:
         console.print(f"Problem: {problem}", style="yellow", markup=False)
 
