@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import audit, bending, certificates, dispatch, masks, optimality, peers, rounds, sums
+from benchmarks import audit, bending, certificates, dispatch, masks, optimality, peers, rounds, sums, telling
 
 _ALL = {
     "rounds": rounds.main,
@@ -14,6 +14,7 @@ _ALL = {
     "peers": peers.main,
     "audit": audit.main,
     "dispatch": dispatch.main,
+    "telling": telling.main,
 }
 
 if __name__ == "__main__":
