@@ -103,11 +103,14 @@ class Peers(Protocol):
     def gather(self, x: Array) -> Array:
         """Return Σ_j x_j over the neighbours alone."""
 
-    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
+    def swap(
+        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
+    ) -> Numbers:
         """Send row (i, j) to neighbour j, and return what j sent back in its place.
 
         *more* says that this is the next piece of the same exchange: long rows go in pieces. *only* names the rows
-        that are sent, one end of every link; those that nobody sends are zero.
+        that are sent, one end of every link; those that nobody sends are zero. *known* is what the neighbours would
+        send, where both ends of a link draw it from shared keys: then nothing is sent at all.
         """
 
     def total(self, r: Numbers) -> Numbers:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tacit.certificates.release import Version
 from tacit.cli import account
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
@@ -21,11 +22,13 @@ from tacit.learning.fitted import fitted_table
 from tacit.masks.sums import BOUND
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
-from tacit.runtimes.peers.epochs import brought
+from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.manifest import address_of
 from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
-from tacit.tables import Reading, Sheet
+from tacit.solving.cost_files import read_arrays
+from tacit.solving.versions import Digests
+from tacit.tables import Reading, Sheet, match, plain
 
 
 def agent_command(
@@ -48,7 +51,20 @@ def agent_command(
     ledger: Annotated[
         Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
     ] = None,
-    cost_version: Annotated[str, typer.Option(help="With --ledger: changes whenever your records change.")] = "1",
+    cost_version: Annotated[
+        str, typer.Option(help="With --ledger: what its budget counts; another one for entirely new records.")
+    ] = "1",
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(help="With --ledger: a member who says that its records have changed since its last run."),
+    ] = None,
+    accept_change: Annotated[
+        bool,
+        typer.Option(
+            "--accept-change",
+            help="With --ledger: take part although that tells what has changed in your records.",
+        ),
+    ] = False,
     accept_exposure: Annotated[
         bool,
         typer.Option(
@@ -92,23 +108,29 @@ def agent_command(
         columns=names,
     )
     over = agent.result.exists()
-    enter = None
+    kept_account: account.Opened | None = None
     if ledger is not None and not over:
-        before = brought(agent.file, manifest, me=me) if manifest.epoch else None
-        enter = account.opened(manifest, me, ledger, cost_version, before=before, accepted=accept_exposure)
+        terms = account.Terms(
+            cost_version, own_versions(agent, sheet), tuple(changed or ()), accept_exposure, accept_change
+        )
+        kept_account = account.opened(agent, ledger, terms)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
-            outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+            outcome = agent.run(
+                on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=kept_account and kept_account.enter
+            )
         except RangeError as error:
             raise RangeError(
-                f"somebody's numbers exceed the public bound of the sums, {manifest.privacy.bound or BOUND:g}: make a "
-                "manifest with a larger one (tacit federation new --bound, with --words 2), or one whose records are "
-                "standardised in secret (--algorithm auto)."
+                f"somebody's numbers exceed the public bound of the sums, {manifest.privacy.bound or BOUND:g}: "
+                "make a manifest with a larger one (tacit federation new --bound, with --words 2), or one whose "
+                "records are standardised in secret (--algorithm auto)."
             ) from error
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
     sentences = statements(agent)
+    if kept_account is not None:
+        sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
     table = fitted_table(manifest, names, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
@@ -172,6 +194,19 @@ def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
         return ()
     target = manifest.model.target if manifest.model is not None else None
     return tuple(name for name in data.columns if name != (target or data.columns[-1]))
+
+
+def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
+    """Return the versions of this member's records: digests under a secret that follows from its private key."""
+    manifest, me = agent.manifest, agent.me
+    digests = Digests(derived(agent.key, "versions of records"))
+    if isinstance(data, Path):
+        return tuple(digests.of_arrays(me, read_arrays(data)))
+    target = manifest.model.target if manifest.model is not None else None
+    dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
+    records = match(data, dictionary)
+    columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
+    return tuple(digests.of(me, columns))
 
 
 def statements(agent: Agent) -> list[str]:

@@ -20,15 +20,17 @@ from tacit.network import Network, small_vertex_cut
 from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
 from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
-from tacit.solving.choice import MODERATE
 from tacit.solving.cost_files import FAMILIES, refuse_target
+from tacit.solving.effort import worth_hessians
 from tacit.tables import Dictionary, Reading, draft
 
 _DRAWS = 30  # networks tried, of which the best connected is taken
 _LEAST = 1e-2  # curvature that is assumed where nothing is known
 _OF_ROWS = tuple(name for name in FAMILIES if name not in ("quadratic", "distance", "absolute-value"))
 _DELTA = Model("huber").delta
-_WIDE = 2.0**60  # public bound on sums over raw records, in two words: steps are then finer than float64's of such sums
+_WIDE = (
+    2.0**60
+)  # public bound on sums over raw records, in two words: steps are then finer than float64's of such sums
 
 
 def new(
@@ -113,12 +115,14 @@ def new(
     graph = _linked(list(members), links)
     if dropout not in ("wait", "exclude"):
         raise InputError(f"--dropout {dropout} is none of wait and exclude.")
-    chosen_algorithm = _chosen(algorithm, level, unknowns, setting or [], model)
-    if chosen_algorithm["name"] == "standardised" and bound is None:
-        bound, words = _WIDE, words or 2  # for raw records of any kind, until they are standardised
     masks = _masks(
         graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words or 1, pairing=pairing
     )
+    algorithm_settings = _chosen(algorithm, level, unknowns, setting or [], model)
+    if (
+        algorithm_settings["name"] == "standardised" and bound is None
+    ):  # for raw records, until they are standardised
+        masks = msgspec.structs.replace(masks, bound=_WIDE, words=words or 2)
     stop = Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=idle)
     manifest = Manifest(
         title=title,
@@ -127,7 +131,7 @@ def new(
         links=[(str(a), str(b)) for a, b in graph.edges()],
         members=members,
         privacy=masks,
-        algorithm=chosen_algorithm,
+        algorithm=algorithm_settings,
         model=model,
         data=meaning,
         stop=stop,
@@ -283,7 +287,7 @@ def _chosen(name: str, level: str, unknowns: int, settings: list[str], model: Mo
             )
         rough = model is not None and model.l1 > 0
         many = "fista" if rough else "lbfgs"
-        name = "direct" if level == "quadratic" else "newton" if unknowns <= MODERATE else many
+        name = "direct" if level == "quadratic" else "newton" if worth_hessians(unknowns, rough=rough) else many
         if level == "sums" and model is not None and model.family in _OF_ROWS and name != "fista":
             return {"name": "standardised", "inner": name, "intercept": model.intercept}
     if name not in ALGORITHMS:

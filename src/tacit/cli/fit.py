@@ -61,6 +61,12 @@ def fit_command(
         typer.Option(help="stacked (all parties as arrays), agents (one thread each) or peers (one process each)."),
     ] = "stacked",
     ledger: Annotated[Path | None, typer.Option(help="Ask this ledger first, and enter the run in it.")] = None,
+    accept_change: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --ledger: a party of which others may learn what has changed since an earlier fit."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit one model on several parties' records, without anybody seeing another's.
@@ -74,6 +80,7 @@ def fit_command(
     estimator = _estimator(
         model, {name: value for name, value in settings.items() if value is not None},
         fit_intercept=not no_intercept, network=network, any=any_, runtime=runtime, ledger=ledger,
+        accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
     read = read_files(
@@ -119,7 +126,7 @@ def _show(estimator: PrivateModel, cautions: list[str]) -> None:
         typer.echo(line)
     typer.echo(f"status:       {record.status}. {record.sentence}")
     for entry in estimator.ledger_.sums:
-        typer.echo(f"told:         {entry.what}")
+        typer.echo(f"told:         {entry}")
     for sentence in _privacy(estimator):
         typer.echo(f"privacy:      {sentence}")
     for sentence in cautions:

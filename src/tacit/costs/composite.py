@@ -18,6 +18,7 @@ from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
 from tacit.costs.rough import L1, Rough
+from tacit.costs.secrets import Labels, Secrets
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -59,6 +60,16 @@ class Composite(Family):
     def is_rough(self) -> bool:
         """True."""
         return True
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Of φ: penalties and limits are no secrets of a record."""
+        return self.smooth.secrets
+
+    @property
+    def labels(self) -> Labels | None:
+        """Of φ."""
+        return self.smooth.labels
 
     def value(self, x: Array) -> Array:
         """Return φ(x) + αᵀx + ψ(x)."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.rows import design
+from tacit.costs.secrets import Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -42,6 +43,7 @@ class ConcomitantHuber(Family):
         intercept: bool = False,
     ) -> None:
         self.A = design(A, intercept=intercept)
+        self.intercept = intercept
         self.b = finite(b, "b", ndim=1)
         if len(self.b) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and b has {len(self.b)} entries; they must agree.")
@@ -53,6 +55,30 @@ class ConcomitantHuber(Family):
         start = np.zeros(len(self.l2))
         self._at_start = np.atleast_1d(self._whole(start))
         self.affine = self._slope(start)
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features and labels."""
+        return regression(
+            type(self),
+            records=len(self.A),
+            unknowns=int(self.A.shape[-1]),
+            intercept=self.intercept,
+            labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
+            real=True,
+            costs=self._of_one_record,
+            kinks=True,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> ConcomitantHuber:
+        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+        cost, start = object.__new__(ConcomitantHuber), np.zeros(self.dim)
+        cost.A, cost.b, cost.here = A, y[:, None], np.ones((len(A), 1))
+        cost.l2 = np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.epsilon = np.tile(self.epsilon, (len(A), 1))
+        cost._at_start = cost._whole(start)[:, None]
+        cost.affine = cost._slope(start)
+        return cost
 
     def _parts(self, x: Array) -> tuple[Array, Array, Array]:
         """Return σ (1 where it is not positive), the residuals in units of it, and those within the threshold."""

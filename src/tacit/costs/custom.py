@@ -66,6 +66,11 @@ class CallableCost(Family):
         return self._hess is not None
 
     @property
+    def numbers(self) -> float:
+        """Infinite: nothing is known of the functions."""
+        return np.inf
+
+    @property
     def has_value(self) -> bool:
         """Whether the value was given."""
         return self._value is not None

@@ -8,13 +8,14 @@ hide the gradient at that point and nothing else.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.costs.secrets import Labels
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -25,6 +26,7 @@ class Huber(RowSum):
     hides = "the gradient at x = 0; the labels b also shape the rest of the cost, which is not hidden"
     splits_exactly = False
     steepest: ClassVar[float] = 1.0
+    kinks: ClassVar[bool] = True
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "delta")
 
     def __init__(
@@ -44,6 +46,22 @@ class Huber(RowSum):
             raise CostError(f"delta = {delta} must be positive: it is where the loss turns linear.")
         self.delta = np.array([delta])
         self.affine = -(self._clip(self.b) @ self.A)
+
+    @property
+    def labels(self) -> Labels | None:
+        """None: they shape the curved part too, which affine masks leave in the open."""
+        return None
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return the scores with noise."""
+        return scores + rng.normal(size=len(scores))
+
+    def _of_one_record(self, A: Array, y: Array) -> Self:
+        cost = super()._of_one_record(A, y)
+        cost.b, cost.delta = y[:, None], np.tile(self.delta, (len(A), 1))
+        cost.affine = -cost._clip(cost.b) * A[:, 0]
+        return cost
 
     def _clip(self, u: Array) -> Array:
         return np.clip(u, -self.delta, self.delta)

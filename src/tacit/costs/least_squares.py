@@ -18,6 +18,7 @@ from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design
+from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -30,6 +31,7 @@ class LeastSquares(Columns, Quadratic):
 
     def __init__(self, A: ArrayLike, b: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         rows = design(A, intercept=intercept)
+        self.records, self.intercept = len(rows), intercept
         b = finite(b, "b", ndim=1)
         if len(b) != len(rows):
             raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
@@ -37,6 +39,31 @@ class LeastSquares(Columns, Quadratic):
         self.affine = -(b @ rows)
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
+
+    @property
+    def labels(self) -> Labels | None:
+        """Beside A."""
+        return Labels(self.A, self.records, None)
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features and labels."""
+        return regression(
+            type(self),
+            records=self.records,
+            unknowns=self.dim,
+            intercept=self.intercept,
+            labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
+            real=True,
+            costs=self._of_one_record,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> LeastSquares:
+        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+        cost = object.__new__(LeastSquares)
+        cost.A, cost.l2 = A, np.tile(self.l2 / self.records, (len(A), 1))
+        cost.affine = -y[:, None] * A[:, 0]
+        return cost
 
     @cached_property
     def P(self) -> Array:

@@ -24,6 +24,7 @@ class Logistic(RowSum):
 
     hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
     steepest: ClassVar[float] = 0.25
+    label_bits: ClassVar[float | None] = 1.0
 
     def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
@@ -33,6 +34,11 @@ class Logistic(RowSum):
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
         self.affine = -((y > 0).astype(np.float64) @ self.A)
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return coins, 1 with probability 1 / (1 + e⁻ᶻ)."""
+        return np.asarray(rng.random(len(scores)) < expit(scores), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return log(1 + eᶻ) − log 2."""

@@ -24,6 +24,7 @@ class Poisson(RowSum):
 
     hides = "the counts y (they enter only through Aᵀy); the features A are not hidden"
     steepest: ClassVar[float] = np.inf
+    label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 
     def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
@@ -33,6 +34,11 @@ class Poisson(RowSum):
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -(y @ self.A)
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return counts of mean eᶻ, with z not above 3."""
+        return np.asarray(rng.poisson(np.exp(np.minimum(scores, 3.0))), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return eᶻ − 1."""

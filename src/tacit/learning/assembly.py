@@ -12,26 +12,35 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
 from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify
-from tacit.costs import Affine, Family, stack
+from tacit.costs import Affine, Family, packed_size, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
-from tacit.learning.account import Account
+from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
+from tacit.learning.parties import Table
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.stamps import voided
 from tacit.typing import Array
 
 BOUND = 2.0**60
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
+_NUMBERS: dict[str, Callable[[int], int]] = {
+    "values": lambda m: 1,
+    "gradients": lambda m: m,
+    "Hessians": packed_size,
+}
+"""How many numbers of a sum belong to each part of it, for so many unknowns."""
 
 
 class Assembly:
@@ -46,6 +55,9 @@ class Assembly:
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        records: Records | None = None,
+        times: int = 1,
+        accept_changes: Iterable[Any] = (),
         title: str = "fit",
     ) -> None:
         if len(names) < 2:
@@ -60,8 +72,27 @@ class Assembly:
         self.privacy = mechanism(privacy)
         self.network = connected(names, network, any=any)
         self.runtime, self.any = runtime, any
-        self.account = Account.opened(title, self.network, self.privacy, ledger, any=any)
+        self.account = Account.opened(
+            title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
+            accept_changes=accept_changes,
+        )  # fmt: skip
+        for stamp in self.account.stamps:
+            warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
         self.warnings: list[str] = []
+
+    @classmethod
+    def of(cls, estimator: Any, table: Table, *, target: bool, times: int = 1) -> Self:
+        """Return the parties of a *table*, together as an estimator's settings say; *target* if labels are used."""
+        if estimator.ledger is not None and table.dealt:
+            raise InputError(
+                "a ledger keeps account of parties, and these rows were dealt out to some that do not exist: name "
+                "the party of every row in groups=."
+            )
+        return cls(
+            table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
+            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target), times=times,
+            accept_changes=estimator.accept_changes, title=type(estimator).__name__,
+        )  # fmt: skip
 
     @property
     def sums(self) -> SumMasks | None:
@@ -107,9 +138,22 @@ class Assembly:
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
         self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
-        said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
-        self.account = self.account.entered(said, numbers=problem.dim, sums=phase2.rounds if phase2.sums else 0)
-        return answer
+        if phase2.sums:
+            numbers = sum(_NUMBERS[part](problem.dim) for part in phase2.sums)
+            line = f"{what}: {_listed(phase2.sums)}"
+            self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
+        else:  # effective costs are in the open, and with them the sum of what the masks hide
+            line = f"{what}, by gossip: the sum of what the masks hide"
+            self.account = self.account.entered(line, numbers=problem.dim, sums=1)
+        return self._stamped(answer)
+
+    def _stamped(self, answer: Answer) -> Answer:
+        """Return the answer with what its run and earlier ones tell together in its record."""
+        if not self.account.stamps:
+            return answer
+        stamps = [*answer.record.stamps, *self.account.stamps]
+        private = answer.record.private and not voided(stamps)
+        return Answer(msgspec.structs.replace(answer.record, stamps=stamps, private=private), answer.network)
 
     def certificate(self, answer: Answer | None = None) -> Certificate | None:
         """Return what is guaranteed against every coalition of the size asked for; None where nothing is."""

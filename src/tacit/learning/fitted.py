@@ -34,7 +34,7 @@ class _Likely(NamedTuple):
 
 
 def fitted_table(manifest: Manifest, columns: Sequence[str], outcome: Outcome) -> Summary | None:
-    """Return the table; None where there is no model of records. Without facts, as much of it as the Hessian gives."""
+    """Return the table; None where no model of records is fitted. Without facts, as much as the Hessian gives."""
     model = manifest.model
     if model is None or model.family not in _TITLES:
         return None

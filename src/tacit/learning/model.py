@@ -38,7 +38,7 @@ from tacit.learning.inference import Summary, covariance
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
-from tacit.solving.choice import ONCE
+from tacit.solving.effort import ONCE
 from tacit.typing import Array
 
 Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
@@ -75,6 +75,8 @@ class PrivateModel(BaseEstimator):
     """Whether labels are standardised too: where other units of y change nothing but the units of the answer."""
     _numeric_target: ClassVar[bool] = True
     _has_errors: ClassVar[bool] = True
+    _times: ClassVar[int] = 1
+    """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
     fit_intercept: bool
     tol: float
@@ -84,6 +86,7 @@ class PrivateModel(BaseEstimator):
     runtime: str
     any: int
     ledger: Any
+    accept_changes: Any
     summary_: Summary
 
     # what a model gives ----------------------------------------------------------------------
@@ -147,10 +150,7 @@ class PrivateModel(BaseEstimator):
         return self._fit(table, dropped)
 
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
-        assembly = Assembly(
-            table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
-            ledger=self.ledger, title=type(self).__name__,
-        )  # fmt: skip
+        assembly = Assembly.of(self, table, target=True, times=self._times)
         gone = None if dropped is None else _left_out(dropped, assembly)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)

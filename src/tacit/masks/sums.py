@@ -156,7 +156,9 @@ class SecretSums:
         """Refuse."""
         self._refuse("gather")
 
-    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
+    def swap(
+        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
+    ) -> Numbers:
         """Refuse."""
         self._refuse("swap")
 

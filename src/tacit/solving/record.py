@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tacit.runtimes import Check
+from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
 
 
@@ -82,6 +83,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     history: list[Check]
     seconds: float
     warnings: list[str]
+    tells: Telling | None = None
+    """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

@@ -21,6 +21,7 @@ from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.solving.telling import Telling, stamps_of, telling
 from tacit.stamps import Stamp, voided
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
@@ -57,7 +58,7 @@ def solve(
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
-    job, choice, stamps, cautions = prepare(
+    job, choice, stamps, cautions, tells = prepare(
         problem,
         privacy=privacy,
         protect=protect,
@@ -69,12 +70,17 @@ def solve(
     )
     privacy = job.privacy
     for stamp in stamps:
+        if not stamp.voids:
+            continue
         warnings.warn(str(stamp), NotPrivateWarning, stacklevel=2)
     for sentence in cautions:
         warnings.warn(sentence, InexactWarning, stacklevel=2)
     start = time.perf_counter()
     run = RUNTIMES[runtime](job, on_progress)
     seconds = time.perf_counter() - start
+    if tells is not None:  # as many rounds as were needed, and not as many as were expected
+        tells = tells.after(run.rounds)
+        stamps = [stamp for stamp in stamps if stamp.reason != "answer tells"] + stamps_of(tells)
     said = [*cautions]
     coarse = _coarse(problem, privacy, run)
     if coarse is not None:
@@ -82,7 +88,15 @@ def solve(
         said.append(coarse)
     return Answer(
         record=_record(
-            problem, privacy, choice, run, runtime=runtime, seconds=seconds, stamps=stamps, cautions=said
+            problem,
+            privacy,
+            choice,
+            run,
+            runtime=runtime,
+            seconds=seconds,
+            stamps=stamps,
+            cautions=said,
+            tells=tells,
         ),
         network=problem.network,
     )
@@ -96,6 +110,8 @@ class Prepared(NamedTuple):
     stamps: list[Stamp]
     cautions: list[str]
     """What may be inexact, in sentences."""
+    tells: Telling | None
+    """How much of what is hidden the run will tell; None where nothing is hidden, or nothing is known of it."""
 
 
 def prepare(
@@ -127,7 +143,8 @@ def prepare(
         rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
         floor=_rounding_floor(problem, privacy),
     )
-    return Prepared(job, choice, _stamps(problem, privacy), _cautions(problem, privacy, choice))
+    tells, more = telling(problem, job)
+    return Prepared(job, choice, [*_stamps(problem, privacy), *more], _cautions(problem, privacy, choice), tells)
 
 
 def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[str]:
@@ -196,6 +213,7 @@ def _record(
     seconds: float,
     stamps: list[Stamp],
     cautions: list[str],
+    tells: Telling | None,
 ) -> RunRecord:
     network, last = problem.network, run.history[-1] if run.history else None
     return RunRecord(
@@ -229,6 +247,7 @@ def _record(
         history=list(run.history),
         seconds=seconds,
         warnings=[*map(str, stamps), *cautions],
+        tells=tells,
     )
 
 

@@ -35,10 +35,11 @@ class Constants:
         honest = public.honest(view.coalition)
         telling = honest[values[honest] != 0.0]
         if not len(telling):
-            return nothing(1)
+            return nothing(1, about="constants")
         return Estimate(
             agents=telling,
             values=2.0 * values[telling, None],
             deviations=np.zeros(len(telling)),
             says="twice the constant is gᵀP⁻¹g",
+            about="constants",
         )

@@ -71,6 +71,8 @@ class Agent:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {self.manifest.unknowns}.")
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
+        if self.manifest.algorithm["name"] == "standardised":
+            self.job.algorithm.init(self.job.x0, cost)  # refuses a cost that has no columns or no facts
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
         self.neighbours = neighbours_of(self.manifest, me)
         """The names of those whom this member is linked to."""
@@ -82,6 +84,7 @@ class Agent:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or address_of(self.manifest.members[me])
         self._durable = durable
+        self._draw = ""
         self._columns = _hashed(columns, self.manifest.session())
         self.connections: Connections | None = None
         self.traffic = Traffic()
@@ -98,6 +101,16 @@ class Agent:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.manifest.members[self.me].certificate):
             raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+
+    def draw(self) -> str:
+        """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
+        if not self._draw and self.file.exists():
+            try:
+                with Store(self.file) as store:
+                    return store.draw()
+            except sqlite3.OperationalError as error:
+                raise self._unwritten(error) from error
+        return self._draw
 
     def run(
         self,
@@ -190,26 +203,25 @@ class Agent:
         """Run both phases on links that remember."""
         network = self.job.network
         source = Keystream(store.fix("key", os.urandom(32)))
+        self._draw = store.draw()
         patience, connections = self.manifest.stop.patience, cast(Connections, self.connections)
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
         i, mine = network.index[self.me], network.neighbours(network.index[self.me])
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
-        heard, announce = tapped(tap, i, mine.tolist(), links)
         neighbours = Neighbours(
-            heard,
+            links,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
-            announce=announce,
         )
-        rows = row_ranges(network.degrees)[i]
+        around, rows = tapped(tap, i, neighbours), row_ranges(network.degrees)[i]
 
         def hide(cost: Family, peers: Peers) -> Hidden:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
             if carried is not None:
-                published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                published = around.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
                 if carried.committed and not published[0]:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
@@ -229,7 +241,7 @@ class Agent:
         outcome = run_agent(
             self._from(carried),
             self.cost,
-            neighbours,
+            around,
             source,
             rows=rows,
             memory=links,
