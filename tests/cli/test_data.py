@@ -210,6 +210,8 @@ def test_problem_files_take_the_same_dictionary(run, clinics):
     code, out, err = run("solve", "p.toml", "--json")
     assert code == 0, err
     np.testing.assert_allclose(json.loads(out)["x"], reference(), rtol=1e-7)
+    assert json.loads(out)["names"] == ["age", "dose", "(intercept)"]
+    assert f"coefficients: age = {reference()[0]:.6g}, dose = " in run("solve", "p.toml")[1]
 
 
 RAW = {
