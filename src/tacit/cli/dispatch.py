@@ -37,6 +37,10 @@ def dispatch_command(
             help="Hide demands alone, by masks of so many MW and gossip; whole costs by secret sums otherwise."
         ),
     ] = None,
+    hide: Annotated[
+        float | None,
+        typer.Option(help="With --sigma: how many MW are to be hidden; prints how often a guess is right."),
+    ] = None,
     no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
     profile: Annotated[
         str | None,
@@ -70,6 +74,7 @@ def dispatch_command(
             agents=cast(Kind, agents),
             links=links,
             sigma=sigma,
+            hide=hide,
             masked=not no_masks,
             runtime=runtime,
             on_progress=cast(Any, on_progress),
