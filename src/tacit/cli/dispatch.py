@@ -39,7 +39,7 @@ def dispatch_command(
     ] = None,
     hide: Annotated[
         float | None,
-        typer.Option(help="With --sigma: how many MW are to be hidden; prints how often a guess is right."),
+        typer.Option(help="With --sigma: how many MW are to be hidden."),
     ] = None,
     no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
     profile: Annotated[

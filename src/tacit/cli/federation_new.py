@@ -47,9 +47,7 @@ def new(
     ] = None,
     hide: Annotated[
         float | None,
-        typer.Option(
-            help="… between worlds that differ by so much; with --sigma, how large a difference to report on."
-        ),
+        typer.Option(help="… between worlds that differ by so much. Statements are about it, too."),
     ] = None,
     bound: Annotated[
         float | None, typer.Option(help="Public limit on every number that is masked; chosen unless given.")
