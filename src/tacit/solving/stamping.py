@@ -72,7 +72,8 @@ def of_rounding(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
         sentence=f"some costs compute what is hidden and the rest in one go, and these part up to rounding only: "
         f"gradients carry a secret noise of {terms.blur:.1e}, and {_MANY} entries of them, each as large as the "
         f"public bound of {terms.bound:g}, tell two worlds apart with a guess that is right at most "
-        f"{100 * left.guess:.1f} % of the time; costs that are given in two parts, affine=…, tell nothing by that.",
+        f"{100 * left.guess:.1f} % of the time. Whether the rest tells what is hidden, as a bend at a secret place "
+        "does, only its author knows; give costs in two parts, affine=…, or use SumMasks().",
         voids=False,
     )
 
