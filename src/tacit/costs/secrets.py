@@ -61,8 +61,10 @@ class Secrets:
         return self.records * self.numbers
 
     def costs(self, rows: Array) -> Family:
-        """Return agents with one record each, and an equal part of the penalty."""
-        return self.of_rows(rows, self.penalty / self.records)
+        """Return agents with one record each, and an equal part of the penalty; each says that it has one."""
+        costs = self.of_rows(rows, self.penalty / self.records)
+        costs.facts = np.ones((len(rows), 1))
+        return costs
 
     def joined(self, others: Sequence[Secrets]) -> Secrets:
         """Return the records of several costs of one kind, as those of one."""

@@ -38,6 +38,8 @@ _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
 _STRENGTHS = (0.0, 1.0, 3.0)
 """How much invented labels follow their features, one surrogate each: points lie close together, or far apart."""
 _ROUNDS = 60
+_LOOKS = 4
+"""Rounds by which an algorithm has shown what it adds up: some begin with sums of another kind."""
 MISFITS = (TacitError, ArithmeticError, LookupError, TypeError, ValueError)
 """What an algorithm may raise on invented costs; it is then asked nothing."""
 _COMPANY = 40
@@ -156,13 +158,14 @@ def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array]) -> list[Arr
 def width(job: Job, secrets: Secrets) -> int:
     """Return how many numbers about its records an agent puts into the sums of one round."""
     rows = secrets.invent(np.random.default_rng(0), 6, 1.0)
-    cost, peers = secrets.costs(rows), Sums()
+    cost, widest = secrets.costs(rows), 0
     with np.errstate(all="ignore"):
-        state = job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
-        first = len(peers.terms)
-        job.algorithm.step(state, peers, cost)
-    rounds = peers.terms[:first], peers.terms[first:]
-    return max(sum(int((v != v[0]).any(axis=0).sum()) for v in told) for told in rounds)
+        state = job.algorithm.init(job.x0, cost)
+        for _ in range(_LOOKS):
+            peers = Sums()
+            state = job.algorithm.step(state, peers, cost)
+            widest = max(widest, sum(int((v != v[0]).any(axis=0).sum()) for v in peers.terms))
+    return widest
 
 
 def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:
