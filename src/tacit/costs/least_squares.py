@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design
+from tacit.costs.rows import design, gram_along
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -25,6 +25,7 @@ class LeastSquares(Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
     hides = "the labels b (they enter only through Aᵀb); the features A are not hidden"
+    factored = True
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     def __init__(self, A: ArrayLike, b: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
@@ -36,6 +37,7 @@ class LeastSquares(Quadratic):
         self.affine = -(b @ rows)
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
+        self._lowest = np.asarray(-0.5 * (b @ b))
 
     @cached_property
     def P(self) -> Array:
@@ -64,6 +66,18 @@ class LeastSquares(Quadratic):
         total = rows.T @ rows + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
         return Curvature(below=total, above=total)
 
+    def curved_value(self, x: Array) -> Array:
+        """Return ½|Ax|² and the penalty: through P, large terms would cancel."""
+        return 0.5 * (matvec(self.A, x) ** 2).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
+
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""
         return vecmat(matvec(self.A, x), self.A) + self.l2 * x
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(matvec(self.A, x), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀAB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, np.ones(self.A.shape[:-1]), self.l2, B)
