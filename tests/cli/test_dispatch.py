@@ -26,6 +26,16 @@ def test_a_day_as_json(run):
     assert told["balance_error"] < 1e-6 * max(told["demand"])
 
 
+def test_a_demand_at_the_lower_limits_has_an_answer(run):
+    code, out, err = run("dispatch", "case9", "--profile", "0.09523809523809523")
+    assert code == 0, err
+    assert "price:      2.900000 $/MWh; not unique: all units are at their lower limits, and any lower price" in out
+    assert "cost:       1188.7500 $ an hour" in out
+    assert out.count("10.0000") == 3
+    _, out, _ = run("dispatch", "case9", "--profile", "0.09523809523809523,1.0", "--quiet")
+    assert "not unique in period 1: all units are at their lower limits" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import gc
 import math
 import re
 import socket
 import ssl
+import struct
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import tacit
-from tacit.errors import InputError, NetworkError, ProtocolError, TacitError
+from tacit.errors import FileError, InputError, NetworkError, ProtocolError, TacitError
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
 from tacit.runtimes.peers import Agent, Manifest, Member, ending
@@ -538,6 +541,24 @@ def test_many_strangers_at_once_do_not_keep_a_neighbour_out(federation):
             assert until(lambda: connections.neighbours["beta"].open)
 
 
+def test_callers_who_reset_or_are_cut_off_leave_no_socket_open(federation):
+    """Neither a reset before the handshake nor an end in the middle of an accept loses a socket."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        with served(federation) as connections, contextlib.ExitStack() as stack:
+            for _ in range(100):
+                caller = socket.create_connection(("127.0.0.1", connections.port), timeout=15.0)
+                caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                caller.close()
+            with dialled(connections.port, client(federation.key("beta"))) as link:
+                link.sendall(federation.hello("beta", "alpha"))
+                assert until(lambda: connections.neighbours["beta"].open)
+            for _ in range(50):  # still knocking when the agent stops
+                stack.enter_context(socket.create_connection(("127.0.0.1", connections.port), timeout=15.0))
+        gc.collect()
+    assert [str(each.message) for each in caught if "unclosed" in str(each.message)] == []
+
+
 def test_two_neighbours_are_up_at_once(federation):
     with served(federation) as connections, contextlib.ExitStack() as stack:
         for name, neighbour in connections.neighbours.items():
@@ -673,6 +694,22 @@ def test_an_agent_that_is_stopped_before_it_has_erased_its_file_erases_it_later(
     agent = stopped.agent("alpha")
     agent.run()
     assert not agent.file.exists()
+
+
+def test_an_agent_that_is_stopped_while_it_erases_its_file_still_has_its_answer(stopped):
+    """Zeros where the file was, and a piece of its log: it is removed without being opened."""
+    [state] = stopped.folder.glob("alpha-*.state")
+    state.write_bytes(bytes(state.stat().st_size))
+    state.with_name(state.name + "-sent-7").write_bytes(b"left behind")
+    np.testing.assert_allclose(stopped.agent("alpha").run().x, ANSWER, atol=1e-6)
+    assert list(stopped.folder.glob("alpha-*.state*")) == []
+
+
+def test_a_damaged_file_is_an_error_with_a_sentence(federation):
+    agent = federation.agent("alpha")
+    agent.file.write_bytes(b"not a database, and nothing like one" * 40)
+    with pytest.raises(FileError, match="is damaged"):
+        agent.run()
 
 
 # keys and manifests ---------------------------------------------------------------------------------------------

@@ -11,6 +11,10 @@ added up.
 
 The first round looks at powers of ten on both sides of the start, and the next ones farther out until every unknown
 has its bracket: only the unit of x matters for that, and no guess.
+
+Where the slope is zero all the way out, up to *slack* and rounding, the minimum is reached and kept for ever (a
+demand exactly at the limit of what is offered): the end of that flat stretch is looked for instead, as the crossing
+of a level a shade beyond it, and every x on its other side is as good.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from tacit.typing import Array, Cost, Peers
 _DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # looked at one after the other
 _AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
 _ULPS = np.array([-4.0, 4.0])  # and so many roundings of it
+_ROUNDING = 1e-12  # of the steepest slope seen: a slope that small may be none
 
 
 class State(NamedTuple):
@@ -39,13 +44,16 @@ class State(NamedTuple):
     below: Array  # the slope at the lower end
     above: Array  # and at the upper
     looks: Array  # how far out was looked for it
+    level: Array  # the slope that is looked for: zero, or a shade off it where zero lasts for ever
+    steepest: Array  # the largest slope seen of every unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Settings of bracketing: how many points divide the bracket in a round."""
+    """Settings of bracketing: how many points divide the bracket, and which slope far out counts as none."""
 
     points: int = 31
+    slack: float = 0.0
 
     def __post_init__(self) -> None:
         if not (isinstance(self.points, int) and self.points >= 1):
@@ -68,14 +76,27 @@ class Bracket:
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start with no bracket at all."""
-        far = np.full_like(x, np.inf)
-        return State(x=x, error=np.array(np.inf), low=-far, high=far, below=-far, above=far, looks=np.array(0))
+        far, none = np.full_like(x, np.inf), np.zeros_like(x)
+        return State(
+            x=x,
+            error=np.array(np.inf),
+            low=-far,
+            high=far,
+            below=-far,
+            above=far,
+            looks=np.array(0),
+            level=none,
+            steepest=none,
+        )
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Narrow the brackets: one sum."""
+        if np.isinf(state.error) and state.looks >= len(_DECADES):
+            state = self._levelled(state, peers)
         at = _farther(state) if np.isinf(state.error) else self._inside(state)
         told = np.concatenate([cost.grad(x) for x in at], axis=-1)
-        slopes = peers.sum(told).reshape(at.shape)
+        slopes = peers.sum(told).reshape(at.shape) - state.level
+        steepest = np.maximum(state.steepest, np.abs(slopes + state.level).max(axis=0))
         at = np.concatenate([[state.low], at, [state.high]])
         slopes = np.concatenate([[state.below], slopes, [state.above]])
         above = slopes >= 0
@@ -92,6 +113,34 @@ class Bracket:
             below=slopes[upper - 1, each],
             above=slopes[upper, each],
             looks=state.looks + 1,
+            level=state.level,
+            steepest=steepest,
+        )
+
+    def _levelled(self, state: State, peers: Peers) -> State:
+        """Return the state in which unknowns whose sum is flat all the way out look for the end of that stretch."""
+        rising, falling = np.isinf(state.low), np.isinf(state.high)
+        end = np.where(rising, state.above, state.below) + state.level  # the slope at the farthest point
+        rounding = _ROUNDING * state.steepest + 2.0 * peers.resolution + np.finfo(float).tiny
+        flat = (rising | falling) & (np.abs(end) <= self.slack + rounding)
+        lost = (rising | falling) & ~flat
+        if lost.any():
+            raise UnboundedError(
+                f"the sum of the costs has no minimum: {int(lost.sum())} of {len(lost)} unknown(s) would go "
+                f"farther than {10.0 ** _DECADES[-1][-1]:.0e} from the start."
+            )
+        everywhere = flat & (state.level != 0)  # flat to both sides: the start is as good as any
+        again = flat & ~everywhere
+        far = np.where(again, np.inf, 0.0)
+        low, high = (np.where(everywhere, state.x, side) for side in (state.low, state.high))
+        return state._replace(
+            error=np.asarray(np.inf if again.any() else (high - low).max() / 2),
+            low=np.where(again, -far, low),
+            high=np.where(again, far, high),
+            below=np.where(again, -far, np.where(everywhere, 0.0, state.below)),
+            above=np.where(again, far, np.where(everywhere, 0.0, state.above)),
+            looks=np.array(0),
+            level=np.where(again, end + np.where(rising, rounding, -rounding), state.level),
         )
 
     def _inside(self, state: State) -> Array:
@@ -108,12 +157,6 @@ class Bracket:
 
 def _farther(state: State) -> Array:
     """Return points at the next powers of ten from the start, on both sides, (K, m); inside brackets found."""
-    if state.looks >= len(_DECADES):
-        lost = np.isinf(state.low) | np.isinf(state.high)
-        raise UnboundedError(
-            f"the sum of the costs has no minimum: {int(lost.sum())} of {len(lost)} unknown(s) would go farther "
-            f"than {10.0 ** _DECADES[-1][-1]:.0e} from the start."
-        )
     away = 10.0 ** _DECADES[int(state.looks)]
     points = state.x + np.concatenate([-away[::-1], [0.0], away])[:, None]
     return np.clip(points, state.low, state.high)

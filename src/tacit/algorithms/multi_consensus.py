@@ -1,6 +1,6 @@
 """Accelerated gradient descent with gossip to near agreement after every step.
 
-    s⁺ = M(s + ∇h(y) − ∇h(y₋))                            track the mean gradient
+    s⁺ = M(s + ∇φ(y) − ∇φ(y₋)),   s₀ = ∇φ(y₀) + α         track the mean gradient of h = φ + αᵀx
     x⁺ = M(y − s⁺/L_g)                                    descend
     y⁺ = x⁺ + (1 − β)/(1 + β) (x⁺ − x),   β = √(μ_g/L_g)
 
@@ -10,7 +10,8 @@ M is K exchanges of Chebyshev gossip, which leave 1/T_K of any disagreement. Wit
 
 the agents follow centralised accelerated descent on the mean cost: its curvatures μ_g and L_g set the number of
 steps, and the largest curvature L of a single cost, convex or not, enters through K alone, and so by its logarithm.
-That is what makes masks on the curvature affordable without any sum: rounds grow like log σ.
+That is what makes masks on the curvature affordable without any sum: rounds grow like log σ. The affine part enters
+once, at the start: beside a mask of σ = 10⁶ a float64 cannot hold the last changes of a gradient.
 
 Ye, Luo, Zhou, Zhang, *Multi-consensus decentralized accelerated gradient descent*, arXiv 2005.00797 (Mudag), with
 the tracker of Ye, Zhou, Luo, Zhang, NeurIPS 2020, and Chebyshev gossip in the place of FastMix.
@@ -37,7 +38,7 @@ class State(NamedTuple):
     x: Array  # estimate of the minimiser
     y: Array  # the extrapolated point
     s: Array  # estimate of the mean gradient
-    g: Array  # ∇h at the point where s was last brought up to date
+    g: Array  # ∇φ at the point where s was last brought up to date
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,19 @@ class MultiConsensus:
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start the tracker at the own gradient."""
-        g = cost.grad(x)
-        return State(x=x, y=x, s=g, g=g)
+        g = _curved(cost, x)
+        return State(x=x, y=x, s=g + cost.affine, g=g)
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Run one round: 2K exchanges and one gradient."""
         beta = float(np.sqrt(self.mean_strong_convexity / self.mean_smoothness))
-        g = cost.grad(state.y)
+        g = _curved(cost, state.y)
         s = self.gossip.average(state.s + g - state.g, peers)
         x = self.gossip.average(state.y - s / self.mean_smoothness, peers)
         y = x + (1.0 - beta) / (1.0 + beta) * (x - state.x)
         return State(x=x, y=y, s=s, g=g)
+
+
+def _curved(cost: Cost, x: Array) -> Array:
+    """Return ∇φ(x): the gradient without the affine part."""
+    return cost.with_affine(np.zeros_like(cost.affine)).grad(x)

@@ -17,6 +17,7 @@ from tacit.cli.progress import progress_bar
 from tacit.dispatch import DAY, Schedule, dispatch, read_grid
 from tacit.dispatch.agents import Kind
 from tacit.errors import FileError, InputError
+from tacit.network.topology import listed
 from tacit.typing import Array
 
 _SHOWN = 15  # generators in the table; --out has all of them
@@ -135,7 +136,7 @@ def summary(found: Schedule) -> list[tuple[str, str]]:
     low, high = found.price.min(), found.price.max()
     price = f"{low:.6f} $/MWh" if periods == 1 else f"{low:.6f} to {high:.6f} $/MWh over {periods} periods"
     lines = [
-        ("price", price),
+        ("price", price + _not_unique(found)),
         ("cost", f"{found.total_cost:.4f} $" + " an hour" * (periods == 1)),
         ("demand", f"{found.demand.max():.3f} MW{' at most' * (periods > 1)}, met to {found.balance_error:.0e} MW"),
         ("grid", f"{found.grid}: {len(found.units)} generators in service, "
@@ -143,3 +144,14 @@ def summary(found: Schedule) -> list[tuple[str, str]]:
         ("how", f"{found.algorithm}, {found.rounds} rounds in {found.exchanges} exchanges, {found.seconds:.2f} s"),
     ]  # fmt: skip
     return lines + [("privacy", sentence) for sentence in found.says]
+
+
+def _not_unique(found: Schedule) -> str:
+    """Say of which periods the price is one of many: the demand is exactly at all units' limits."""
+    said = ""
+    for limit, side in (("lower", "lower"), ("upper", "higher")):
+        periods = [str(t + 1) for t, at in enumerate(found.at_limits) if at == limit]
+        if periods:
+            when = f" in period{'s' * (len(periods) > 1)} {listed(periods)}" if len(found.price) > 1 else ""
+            said += f"; not unique{when}: all units are at their {limit} limits, and any {side} price balances too"
+    return said

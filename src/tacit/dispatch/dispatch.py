@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,8 @@ from tacit.dispatch.agents import Agents, Kind, agents_of
 from tacit.dispatch.grid import Grid, read_grid
 from tacit.dispatch.market import CLOSE, GOSSIPED, agree_on_price
 from tacit.dispatch.proximal import follow_ramps
-from tacit.dispatch.recovery import per_agent, recover
-from tacit.dispatch.schedule import Schedule
+from tacit.dispatch.recovery import per_agent, recover, resolution
+from tacit.dispatch.schedule import Limit, Schedule
 from tacit.dispatch.statement import exposed, protecting_links, statement
 from tacit.dispatch.totals import secret_totals
 from tacit.errors import InfeasibleError, ProtectionError, TacitError
@@ -60,7 +60,8 @@ def dispatch(
             "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or use "
             "Grid.without_ramps()."
         )
-    answers = [_refuse_shortfall(grid, who, masked=masked, runtime=runtime)]
+    room, counted = _room(grid, who, masked=masked, runtime=runtime)
+    answers = [counted]
     if grid.has_ramps:
         price, output, more = follow_ramps(
             grid.generators, who, masked=masked, runtime=runtime, on_progress=on_progress
@@ -68,7 +69,13 @@ def dispatch(
         agreed, share = more[0], np.zeros(grid.periods)
     else:
         agreed = agree_on_price(
-            grid.generators, who, sigma=sigma, masked=masked, runtime=runtime, on_progress=on_progress
+            grid.generators,
+            who,
+            sigma=sigma,
+            masked=masked,
+            runtime=runtime,
+            slack=room.slack,
+            on_progress=on_progress,
         )
         if not agreed.converged and sigma is None:
             raise TacitError(f"the agents did not agree on a price. {agreed.sentence}")
@@ -87,6 +94,7 @@ def dispatch(
         buses=tuple(unit.bus for unit in grid.generators),
         demand=grid.demand.sum(axis=0),
         cost=_cost(grid, output),
+        at_limits=room.at_limits,
         share=share,
         records=tuple(answer.record for answer in answers),
         seconds=time.perf_counter() - start,
@@ -101,8 +109,17 @@ def _cost(grid: Grid, output: Array) -> Array:
     return np.sum([unit.cost(path) for unit, path in zip(grid.generators, output, strict=True)], axis=0)
 
 
-def _refuse_shortfall(grid: Grid, who: Agents, *, masked: bool, runtime: str) -> Answer:
-    """Raise if some period's demand is beyond what all generators can do together."""
+class _Room(NamedTuple):
+    """How far the demand is from what all units can do together."""
+
+    at_limits: tuple[Limit, ...]
+    """Of every period, which limits of all units the demand is at, if any."""
+    slack: float
+    """MW by which rounding puts a demand beyond them."""
+
+
+def _room(grid: Grid, who: Agents, *, masked: bool, runtime: str) -> tuple[_Room, Answer]:
+    """Return how far the demand is from all units' limits; raise if it is beyond them in some period."""
     least, most = (
         np.tile([[getattr(unit, end)] for unit in grid.generators], (1, grid.periods)) for end in ("low", "high")
     )
@@ -118,4 +135,9 @@ def _refuse_shortfall(grid: Grid, who: Agents, *, masked: bool, runtime: str) ->
             worst = int(room.argmin())
             when = f" in period {worst + 1} of {grid.periods}" if grid.periods > 1 else ""
             raise InfeasibleError(f"{grid.name}: the demand{when} is {-room[worst]:.6g} MW {what}; {remedy}.")
-    return answer
+    limits: list[Limit] = [
+        "lower" if low else "upper" if high else None
+        for low, high in zip(above <= fine, spare <= fine, strict=True)
+    ]
+    beyond = float(np.maximum(-np.minimum(spare, above), 0.0).max())
+    return _Room(tuple(limits), 2.0 * (beyond + resolution(answer))), answer

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.algorithms import ADMM
+from tacit.algorithms import ADMM, Bracket
 from tacit.dispatch.agents import Agents
 from tacit.dispatch.curves import summed
 from tacit.dispatch.dual import Supply
@@ -34,9 +34,13 @@ def agree_on_price(
     sigma: float | None,
     masked: bool,
     runtime: str,
+    slack: float = 0.0,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Answer:
-    """Return the run in which the agents find the price of every period; *sigma* in MW asks for affine masks."""
+    """Return the run in which the agents find the price of every period; *sigma* in MW asks for affine masks.
+
+    *slack* is by how many MW the demand may be beyond all units' limits together, where it is meant to be at them.
+    """
     costs = [
         Supply(summed([generators[k].curve for k in held]), need)
         for held, need in zip(agents.holds, agents.demand, strict=True)
@@ -57,7 +61,7 @@ def agree_on_price(
         return solve(
             problem,
             privacy=SumMasks(bound=BOUND) if masked else None,
-            algorithm="bracket",
+            algorithm=Bracket(slack=slack),
             tolerance=CLOSE,
             runtime=runtime,
             on_progress=on_progress,

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tacit.solving import RunRecord
 from tacit.typing import Array
+
+Limit = Literal["lower", "upper"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,9 @@ class Schedule:
     """MW of the whole grid in every period, (T,)."""
     cost: Array
     """$ of every period, (T,)."""
+    at_limits: tuple[Limit, ...] = field(repr=False)
+    """Of every period, whether all units must run at their lower or their upper limits. Then many prices balance;
+    secret sums find the marginal one, at which the first unit would leave its limit, and gossip any."""
     share: Array = field(repr=False)
     """Where in their room marginal units run in every period, (T,)."""
     records: tuple[RunRecord, ...] = field(repr=False)
@@ -78,6 +83,7 @@ class Schedule:
                 "grid": self.grid,
                 "agents": self.agents,
                 "price": self.price.tolist(),
+                "at_limits": list(self.at_limits),
                 "demand": self.demand.tolist(),
                 "cost": self.cost.tolist(),
                 "total_cost": self.total_cost,

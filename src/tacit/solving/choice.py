@@ -10,7 +10,7 @@ Where sums are masked (`SumMasks`, and `QuadraticMasks` where a tree is allowed)
 Where messages are gossip:
 
     masks on the curvature                         multi-consensus: its rounds grow only like log σ
-    not convex one by one                          gradient tracking: it needs only the sum convex
+    not convex one by one                          multi-consensus: it needs only the sum convex
     no Lipschitz gradient                          ADMM: every agent takes proximal steps
     rough without a smooth part                    ADMM
     every cost strongly convex,
@@ -130,6 +130,10 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
     if privacy is None and tree and unknown:
         kind, why = _by_sums(problem)
         return kind, f"nothing is known of the costs' curvature; {why}"
+    landscape = Landscape(problem.stack, problem.network)
+    if privacy is None and tree and landscape.strong_convexity < 0 and not landscape.mean_strong_convexity > 0:
+        kind, why = _by_sums(problem)
+        return kind, f"single costs are not convex, and their average is not known to be strictly so; {why}"
     return _by_gossip(problem)
 
 
@@ -184,6 +188,8 @@ def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
             "nothing is known of the costs' curvature, so no step can be chosen; give one, "
             "algorithm=tacit.algorithms.GradientTracking(step_size=…), or allow a tree."
         )
+    if mu < 0 and np.isfinite(landscape.mean_smoothness) and landscape.mean_strong_convexity > 0:
+        return MultiConsensus, "single costs are not convex, and this follows their average alone"
     if mu < 0:
         return GradientTracking, "single costs are not convex, and this needs only their sum to be"
     if not np.isfinite(L):
@@ -245,6 +251,6 @@ def _refuse_settings(algorithm: AnyAlgorithm) -> None:
     for field in fields(algorithm):
         value = getattr(algorithm, field.name)
         if isinstance(value, int | float) and not (
-            np.isfinite(value) and value >= 0 and (value or field.name == "decay")
+            np.isfinite(value) and value >= 0 and (value or field.default == 0)
         ):
             raise AlgorithmError(f"{type(algorithm).__name__}: {field.name} = {value} must be a positive number.")

@@ -36,7 +36,7 @@ from tacit.runtimes.peers.epochs import Carried, carry, former_file, hide_again,
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
-from tacit.runtimes.peers.store import Store
+from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
@@ -153,6 +153,10 @@ class Agent:
             return Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
+        except sqlite3.DatabaseError as error:
+            raise FileError(
+                f"{self.file}: is damaged. Keep it, and tell the others: a run whose masks are lost cannot go on."
+            ) from error
 
     def _unwritten(self, error: Exception) -> FileError:
         if "locked" in str(error):
@@ -256,8 +260,7 @@ class Agent:
             if self.file.exists():  # which still knows
                 return None
             raise FileError(f"{self.result}: is damaged; the answer is with the other members.") from error
-        if self.file.exists():
-            Store(self.file).erase()
+        remove(self.file)
         return answer
 
     def _connect(self, store: Store) -> Connections:

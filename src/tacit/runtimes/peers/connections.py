@@ -88,6 +88,7 @@ class Connections:
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
         self._sockets, self._by_socket = select.poll(), dict[int, _Link]()
+        self._knocking: dict[asyncio.Task[None], None] = {}
         self._tended = 0.0
 
     # called by the algorithm's thread ------------------------------------------------------------
@@ -184,6 +185,8 @@ class Connections:
                 finally:
                     self._driving.release()
         with self._driving:
+            for port in ports:
+                self._loop.remove_reader(port)
             pending = asyncio.all_tasks(self._loop)
             for task in pending:
                 task.cancel()
@@ -204,29 +207,35 @@ class Connections:
             self._loop.stop()
 
     async def _stay(self, ports: list[socket.socket]) -> None:
+        for port in ports:
+            self._loop.add_reader(port, self._answer, port)
         dials = [self._dial(n) for n in self.neighbours.values() if n.dials]
-        await asyncio.gather(self._keep_alive(), *(self._accept(port) for port in ports), *dials)
+        await asyncio.gather(self._keep_alive(), *dials)
 
-    async def _accept(self, port: socket.socket) -> None:
-        """Let in whoever knocks, as far as the handshake; of too many at a time the first are sent away."""
-        knocking: dict[asyncio.Task[None], None] = {}
-        while True:
-            try:
-                raw, _ = await self._loop.sock_accept(port)
-            except OSError:  # the caller is gone, or there are no more descriptors
-                await asyncio.sleep(_FIRST_PAUSE)
-                continue
-            try:
-                stream = Stream(raw, self._server_context, server=True)
-            except OSError:  # gone again
-                raw.close()
-                continue
-            if len(knocking) >= _KNOCKING:
-                next(iter(knocking)).cancel()
-            task = self._loop.create_task(self._let_in(stream))
-            task.add_done_callback(partial(_send_away, stream))
-            task.add_done_callback(knocking.pop)
-            knocking[task] = None
+    def _answer(self, port: socket.socket) -> None:
+        """Let in whoever knocks, as far as the handshake; of too many at a time the first are sent away.
+
+        One caller at a time, and without waiting in between: nobody can be cancelled with a socket in hand.
+        """
+        try:
+            raw, _ = port.accept()
+        except (BlockingIOError, ConnectionAbortedError):  # the caller is gone
+            return
+        except OSError:  # there are no more descriptors: others may be free in a while
+            self._loop.remove_reader(port)
+            self._loop.call_later(_FIRST_PAUSE, self._loop.add_reader, port, self._answer, port)
+            return
+        try:
+            stream = Stream(raw, self._server_context, server=True)
+        except OSError:  # gone again
+            raw.close()
+            return
+        if len(self._knocking) >= _KNOCKING:
+            next(iter(self._knocking)).cancel()
+        task = self._loop.create_task(self._let_in(stream))
+        task.add_done_callback(partial(_send_away, stream))
+        task.add_done_callback(self._knocking.pop)
+        self._knocking[task] = None
 
     async def _let_in(self, stream: Stream) -> None:
         """Judge who it is, after the handshake."""

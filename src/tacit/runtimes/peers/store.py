@@ -187,9 +187,7 @@ class Store:
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
             log.write_bytes(bytes(log.stat().st_size))
         self._database.close()
-        for path in (self.path, log, self.path.with_name(self.path.name + "-shm")):
-            if path.exists():
-                erase(path)
+        remove(self.path)
 
     def close(self) -> None:
         """Close the file. What was not committed was not sent either, and is forgotten."""
@@ -198,6 +196,14 @@ class Store:
             self._database.execute("ROLLBACK")
             self._open = False
         self._database.close()
+
+
+def remove(path: Path) -> None:
+    """Remove an agent's file and all that lies beside it, without opening it: a crash may have left half of it."""
+    beside = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
+    for each in (*path.parent.glob(f"{path.name}-sent-*"), path, *beside):
+        if each.exists():
+            erase(each)
 
 
 def _numbers(look: Look) -> list[str | None]:

@@ -27,6 +27,7 @@ class Stream:
     def __init__(self, raw: socket.socket, context: ssl.SSLContext, *, server: bool) -> None:
         raw.setblocking(False)
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        raw.getpeername()  # raises if the peer is gone: `wrap_socket` would notice too late to close the socket
         self._socket = context.wrap_socket(
             raw, server_side=server, do_handshake_on_connect=False, suppress_ragged_eofs=True
         )
