@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tacit.algorithms.directions import NOTICED, Directions, Sight
+from tacit.algorithms.directions import Directions, Sight
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model
@@ -87,7 +87,7 @@ class Direct:
         done = not seen.vague.any()
         bound = _bound(seen, slope, sight, fell, peers.resolution) if done else np.inf
         error = np.finfo(float).eps * np.abs(x + p).max() if done else np.inf
-        loose = seen.involved() if bound > NOTICED * fell else np.zeros(m)
+        loose = seen.loose(fell, float(bound)) if done else np.zeros(m)
         return State(x + p, np.asarray(error), np.array(fell), loose, np.asarray(bound), *sight.next(seen))
 
 

@@ -80,6 +80,11 @@ class Directions(NamedTuple):
         """Return by how much slopes may be off, where the rows' own slopes have the length *width*."""
         return np.asarray(self.grain * width + resolution * np.abs(self.T).sum(axis=0))
 
+    def loose(self, fell: float, bound: float) -> Array:
+        """Return `involved` where what rounding hides is worth a word, beside all that was gained; zeros elsewhere."""
+        hidden = bound if self.lost.any() else self.doubt() * fell
+        return self.involved() if hidden > NOTICED * fell else np.zeros(len(self.W))
+
     def involved(self) -> Array:
         """Return how much every unknown has to do with what is lost, or else with what is least sure, 1 at most."""
         among = self.lost if self.lost.any() else self.grain**2 >= 0.1 * np.abs(self.curvature)

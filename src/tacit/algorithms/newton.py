@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tacit.algorithms.directions import NOTICED, Directions, Sight
+from tacit.algorithms.directions import Directions, Sight
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
@@ -46,6 +46,7 @@ class State(NamedTuple):
     hessian: Array  # the Hessian at x, which standard errors are made of
     start: Array  # the value at the first point
     width: Array  # about how long the rows' own slopes are
+    fell: Array  # by how much the value has fallen since
     loose: Array  # how much every unknown has to do with what no sum can tell, 0 to 1
     bound: Array  # the most that is left to gain; infinite where nothing bounds it
     B: Array  # the rest says how the summed Hessian is looked at: `Sight`
@@ -77,8 +78,8 @@ class Newton:
         x = np.clip(x, limits.lower, limits.upper)
         return State(
             x, infinite, np.zeros_like(x), np.array(1.0), infinite, infinite, np.zeros((m, m)), np.array(0.0),
-            np.array(0), np.zeros((m, m)), infinite, np.array(0.0), np.zeros(m),
-            infinite, *Sight.plain(m),
+            np.array(0), np.zeros((m, m)), infinite, np.array(0.0), np.array(0.0),
+            np.zeros(m), infinite, *Sight.plain(m),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
@@ -112,7 +113,7 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
     # on flat ground no basis shows more: wait until it bends again
     seen = (sight._replace(factored=np.array(0.0)) if at.reach else sight).directions(H, resolution)
     slope, size = seen.slope(g), np.abs(seen.curvature)
-    width = _width(at, sight, np.abs(slope) / np.sqrt(np.maximum(size, seen.noise)))
+    width = _width(at, sight, np.abs(slope[seen.kept]) / np.sqrt(size[seen.kept]))
     ripple = (8.0 + m) * _EPS * float(seen.sizes @ np.abs(x))
     blur = seen.blur(width, resolution) + ripple * np.sqrt(size)
     by, reach = np.where(seen.kept, -slope / np.where(seen.kept, size, 1.0), 0.0), 0.0
@@ -132,7 +133,7 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
     return at._replace(
         error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach), hessian=hessian,
         width=np.asarray(width), bound=np.asarray(bound),
-        loose=seen.involved() if bound > NOTICED * fell else np.zeros(m), **following._asdict(),
+        fell=np.array(fell), loose=seen.loose(fell, bound) if not unsure else np.zeros(m), **following._asdict(),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.masks import Hidden, Source
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Neighbours
@@ -64,6 +65,7 @@ class Outcome(NamedTuple):
     history: tuple[Check, ...]
     hessian: Array | None = None
     """The summed Hessian at x, where the algorithm has it."""
+    doubt: Doubt | None = None
 
 
 def run_agent(
@@ -121,7 +123,8 @@ def run_agent(
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
     hessian = getattr(state, "hessian", None)
-    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history), hessian)
+    doubt = Doubt.of(state)
+    return Outcome(np.atleast_1d(state.x), done, verdict.with_doubt(doubt), tuple(watch.history), hessian, doubt)
 
 
 def row_ranges(degrees: Any) -> list[slice]:

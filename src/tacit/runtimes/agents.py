@@ -96,6 +96,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         traffic=_all_traffic([neighbours.traffic for neighbours, _ in together]),
         verdict=first.verdict,
         history=first.history,
+        doubt=first.doubt,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tacit.costs import CostStack, Family
 from tacit.masks import Mechanism
 from tacit.network import Network
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Algorithm, Array
@@ -55,6 +56,8 @@ class Run:
     """Of both phases and all agents."""
     verdict: Verdict
     history: tuple[Check, ...] = field(repr=False)
+    doubt: Doubt | None = None
+    """What no sum could tell, where the algorithm knows."""
 
 
 Runtime = Callable[[Job, Callable[[Progress], None] | None], Run]

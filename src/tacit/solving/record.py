@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tacit.runtimes import Check
+from tacit.runtimes.doubt import Doubt
 from tacit.stamps import Stamp
 
 
@@ -82,6 +83,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     history: list[Check]
     seconds: float
     warnings: list[str]
+    doubt: Doubt | None = None
+    """Unknowns that what was added up does not determine, and how much may be left to gain."""
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

@@ -19,6 +19,7 @@ from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, 
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
+from tacit.solving.reconsidered import reconsidered
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.stamps import Stamp, voided
@@ -32,6 +33,10 @@ class NotPrivateWarning(UserWarning):
 
 class InexactWarning(UserWarning):
     """The algorithm, or the masks' lattice, does not end at the optimum."""
+
+
+class CollinearWarning(InexactWarning):
+    """Unknowns that cannot be told apart to the digits that the numbers have; says by how much that can matter."""
 
 
 def solve(
@@ -80,6 +85,10 @@ def solve(
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         said.append(coarse)
+    run = reconsidered(problem, run)
+    if run.doubt is not None:
+        said.append(run.doubt.sentence())
+        warnings.warn(said[-1], CollinearWarning, stacklevel=2)
     return Answer(
         record=_record(
             problem, privacy, choice, run, runtime=runtime, seconds=seconds, stamps=stamps, cautions=said
@@ -229,6 +238,7 @@ def _record(
         history=list(run.history),
         seconds=seconds,
         warnings=[*map(str, stamps), *cautions],
+        doubt=run.doubt,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.protocol import Frame, Kind
 from tacit.runtimes.agent import Outcome
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Verdict
@@ -76,14 +77,14 @@ def told(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
     curvature = b"" if outcome.hessian is None else outcome.hessian.tobytes()
     return msgspec.msgpack.encode(
-        (outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history, curvature)
+        (outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history, curvature, outcome.doubt)
     )
 
 
 def outcome_of(told: bytes) -> Outcome:
     """Return the outcome that bytes tell."""
-    shape = tuple[bytes, int, Verdict, tuple[Check, ...], bytes]
-    x, rounds, verdict, history, curvature = msgspec.msgpack.decode(told, type=shape)
+    shape = tuple[bytes, int, Verdict, tuple[Check, ...], bytes, Doubt | None]
+    x, rounds, verdict, history, curvature, doubt = msgspec.msgpack.decode(told, type=shape)
     m = len(x) // 8
     bent = np.frombuffer(curvature).reshape(m, m) if curvature else None
-    return Outcome(np.frombuffer(x), rounds, verdict, history, bent)
+    return Outcome(np.frombuffer(x), rounds, verdict, history, bent, doubt)
