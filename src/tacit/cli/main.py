@@ -15,30 +15,15 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli import (
-    agent,
-    audit,
-    augment,
-    calibrate,
-    certify,
-    demo,
-    design,
-    dispatch,
-    federation,
-    fit,
-    init,
-    keygen,
-    ledger,
-    solve,
-    up,
-)
+from tacit.cli.commands import MARKUP, Commands
 from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
     name="tacit",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,  # a traceback with local variables would print private data
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Agree on the optimum of everybody's costs without telling anyone your own.\n\n"
@@ -62,24 +47,6 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None: ...
-
-
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("solve")(solve.solve)
-app.command("fit")(fit.fit_command)
-app.command("certify")(certify.certify_command)
-app.command("calibrate")(calibrate.calibrate_command)
-app.command("design")(design.design_command)
-app.command("augment")(augment.augment_command)
-app.command("audit")(audit.audit_command)
-app.add_typer(ledger.app, name="ledger")
-app.command("dispatch")(dispatch.dispatch_command)
-app.command("keygen")(keygen.keygen_command)
-app.command("fingerprint")(keygen.fingerprint_command)
-app.add_typer(federation.app, name="federation")
-app.command("agent")(agent.agent_command)
-app.command("up")(up.up)
 
 
 def main() -> None:
