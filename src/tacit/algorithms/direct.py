@@ -3,7 +3,7 @@
     (q, P) = Σ_i (q_i, P_i)
     x = argmin ½ xᵀPx + qᵀx + ψ(x)        by every agent for itself
 
-Where the unknowns are nearly collinear, up to three more sums in better bases (`directions`) find what squaring has lost.
+Where unknowns are nearly collinear, more sums in better bases find what squaring has lost (`directions`).
 After one sum all agents know the aggregate, which is all that the optimum depends on; penalties and a common box
 are added up and minimised in the same way, so that a lasso is one sum too. A tree sum takes 2·depth hops, where a
 gossip algorithm takes hundreds of rounds.
@@ -66,12 +66,16 @@ class Direct:
     def init(self, x: Array, cost: Cost) -> State:
         """Start with nothing known."""
         infinite, zero = np.array(np.inf), np.zeros(cost.dim)
-        return State(x, infinite, np.array(0.0), zero, infinite, *Sight.plain(cost.dim))
+        return State(
+            x=x, error=infinite, fell=np.array(0.0), loose=zero, bound=infinite, **Sight.plain(cost.dim)._asdict()
+        )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Add up gradients, Hessians and penalties, and minimise; once more in a better basis where that helps."""
         m, sight = cost.dim, Sight(*state[-5:])
-        x = np.zeros(m) if np.isinf(state.bound) and sight.is_plain else state.x  # at 0 a gradient is q to the last bit
+        x = (
+            np.zeros(m) if np.isinf(state.bound) and sight.is_plain else state.x
+        )  # at 0 a gradient is q to the last bit
         sight = sight.asked(cost, peers)
         total = peers.sum(np.concatenate([*model(x, cost, sight), cost.penalty], axis=-1))
         g, H = total[:m], unpack(total[m : -2 * m], m)

@@ -4,17 +4,17 @@
     D H D = U Λ Uᵀ,  W = B D U                D makes the diagonal one, so that units do not matter
     s_k = √(Σ ∇²h)_kk                         the sizes of the columns
 
-A direction w of curvature λ = |Aw|² is known through rows Aw, which rounding moves by about n = c ε Σ_k s_k |w_k|, and
-through H, which was squared and added up. So
+A direction w of curvature λ = |Aw|² is known by the rows Aw, which rounding moves by about n = c ε Σ_k s_k |w_k|,
+and through H, which was squared and added up. So
 
-    lost      √λ ≤ 4 n                        two columns say the same as far as the records' own digits go
+    lost      √λ ≤ 4 n                        the columns say the same, as far as the records' own digits go
     vague     λ not far above the rounding of H, and not lost: B = W Λ^(−½) shows it better in the next sum
     sharp     else
 
 Squaring loses half of the digits: columns alike to 10⁻⁸ have curvatures of 10⁻¹⁶. In the basis W Λ^(−½) every party
 multiplies its rows with B first and squares afterwards, and the other half comes back; two or three sums do what a
-QR factorisation of all records would (CholeskyQR2; Yamamoto, Nakatsukasa, Yanagisawa, Fukaya, ETNA 44, 2015; with the
-shift of Fukaya, Kannan, Nakatsukasa, Yamamoto, Yanagisawa, SIAM J. Sci. Comput. 42(1), 2020). Costs that hold a
+QR factorisation of all records would (CholeskyQR2; Yamamoto, Nakatsukasa, Yanagisawa, Fukaya, ETNA 44, 2015; with
+the shift of Fukaya, Kannan, Nakatsukasa, Yamamoto, Yanagisawa, SIAM J. Sci. Comput. 42(1), 2020). Costs that hold a
 Hessian and no rows (`Cost.factored` is false) have lost those digits already.
 """
 
@@ -29,6 +29,7 @@ from tacit.typing import Array, Cost, Peers, Rows
 
 _EPS = float(np.finfo(float).eps)
 _SURE = 4.0  # noises that a curvature must stand above
+_CLEAR = 16.0  # and one vector of a basis, so that its rounding does not show in the others
 SHARP = 1e-6  # the share of a curvature that may be rounding before another basis is tried
 NOTICED = 1e-7  # a share of all that was gained which is worth a word, if it may be left to gain
 _BASES = 8  # tried before what is still vague counts as lost
@@ -81,12 +82,12 @@ class Directions(NamedTuple):
         return np.asarray(self.grain * width + resolution * np.abs(self.T).sum(axis=0))
 
     def loose(self, fell: float, bound: float) -> Array:
-        """Return `involved` where what rounding hides is worth a word, beside all that was gained; zeros elsewhere."""
+        """Return `involved` where what rounding hides is worth a word beside what was gained; zeros elsewhere."""
         hidden = bound if self.lost.any() else self.doubt() * fell
         return self.involved() if hidden > NOTICED * fell else np.zeros(len(self.W))
 
     def involved(self) -> Array:
-        """Return how much every unknown has to do with what is lost, or else with what is least sure, 1 at most."""
+        """Return how much every unknown has to do with what is lost, or else is least sure, 1 at most."""
         among = self.lost if self.lost.any() else self.grain**2 >= 0.1 * np.abs(self.curvature)
         if not among.any():
             worst = self.grain**2 / np.maximum(np.abs(self.curvature), np.finfo(float).tiny)
@@ -135,11 +136,12 @@ class Sight(NamedTuple):
         """Return what can be seen of H, the sum in this basis, whose entries are known to *resolution*."""
         m = len(H)
         c = 8.0 + m
-        diagonal = np.diag(H)
-        D = 1.0 / np.sqrt(np.where(diagonal > max(resolution, 0.0), diagonal, 1.0))
-        values, U = np.linalg.eigh(H * D[:, None] * D)
-        T = D[:, None] * U
-        W, sizes = self.B @ T, self._sizes(H)
+        sizes, diagonal = self._sizes(H), np.diag(H)
+        faint = diagonal <= max(resolution, 0.0)
+        if not self.is_plain:  # a basis vector whose own curvature is rounding would only blur the others
+            faint |= diagonal <= (_CLEAR * c * _EPS * (sizes @ np.abs(self.B))) ** 2 + _SURE * resolution
+        values, T = _eigen(H, faint)
+        W = self.B @ T
         spread, size = sizes @ np.abs(W), np.abs(values)
         grain = c * _EPS * spread
         # secret sums round what is told, in this basis; masks of costs round coefficients, before it
@@ -151,6 +153,7 @@ class Sight(NamedTuple):
         if last or not self.is_plain:
             noise = squared + rows
             lost = (size <= (_SURE * grain) ** 2) | (size <= _SURE * coarse) | (last & (size <= _SURE * noise))
+            lost[: int(faint.sum())] |= not self.is_plain
         vague = ~lost & (size * SHARP < squared) & (not last)
         return Directions(W, T, values, np.asarray(noise), np.asarray(grain), lost, np.asarray(vague), sizes)
 
@@ -171,3 +174,19 @@ class Sight(NamedTuple):
         if not seen.vague.any():
             return self._replace(sizes=seen.sizes)
         return self._replace(B=seen.basis, sizes=seen.sizes, bases=self.bases + 1)
+
+
+def _eigen(H: Array, faint: Rows) -> tuple[Array, Array]:
+    """Return eigenvalues and vectors of H, in units in which its diagonal is one; *faint* ones stay by themselves.
+
+    The faint ones come first. Vectors are by columns, in the units of H.
+    """
+    m, clear = len(H), np.flatnonzero(~faint)
+    values, T = np.zeros(m), np.zeros((m, m))
+    count = m - len(clear)
+    values[:count] = np.diag(H)[faint]
+    T[np.flatnonzero(faint), np.arange(count)] = 1.0
+    D = 1.0 / np.sqrt(np.diag(H)[clear])
+    values[count:], U = np.linalg.eigh(H[np.ix_(clear, clear)] * D[:, None] * D)
+    T[np.ix_(clear, np.arange(count, m))] = D[:, None] * U
+    return values, T

@@ -45,6 +45,7 @@ class State(NamedTuple):
     misses: Array  # points tried at which some cost exploded
     hessian: Array  # the Hessian at x, which standard errors are made of
     start: Array  # the value at the first point
+    pull: Array  # |g| there: what later gradients cancel from
     width: Array  # about how long the rows' own slopes are
     fell: Array  # by how much the value has fallen since
     loose: Array  # how much every unknown has to do with what no sum can tell, 0 to 1
@@ -76,10 +77,11 @@ class Newton:
         infinite, m = np.array(np.inf), cost.dim
         limits = Penalty.of(np.zeros(2 * m), cost.limits)
         x = np.clip(x, limits.lower, limits.upper)
+        zero, nothing = np.zeros(m), np.array(0.0)
         return State(
-            x, infinite, np.zeros_like(x), np.array(1.0), infinite, infinite, np.zeros((m, m)), np.array(0.0),
-            np.array(0), np.zeros((m, m)), infinite, np.array(0.0), np.array(0.0),
-            np.zeros(m), infinite, *Sight.plain(m),
+            x=x, error=infinite, p=zero, t=np.array(1.0), value=infinite, promise=infinite, H=np.zeros((m, m)),
+            reach=nothing, misses=np.array(0), hessian=np.zeros((m, m)), start=infinite, pull=zero, width=nothing,
+            fell=nothing, loose=zero, bound=infinite, **Sight.plain(m)._asdict(),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
@@ -99,7 +101,7 @@ class Newton:
         g, H = total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
         at = state._replace(x=trial, t=np.array(1.0), value=total[0])
         if np.isinf(state.value):
-            at = at._replace(H=H, start=total[0])
+            at = at._replace(H=H, start=total[0], pull=np.abs(g))
         if penalty.is_rough:
             return _rough(at, g, H, penalty, peers.resolution)
         return _smooth(at, g, H, penalty, sight, peers.resolution)
@@ -108,24 +110,26 @@ class Newton:
 def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resolution: float) -> State:
     """Return the state at a good point of a sum without kinks, from g and H in the basis of *sight*."""
     x, B, m = at.x, sight.B, len(g)
-    hessian = H if sight.is_plain else _turned(H, np.linalg.inv(B))
+    hessian = H if sight.is_plain else _turned(H, np.asarray(np.linalg.inv(B), dtype=np.float64))
     g, H = g + (penalty.l2 * x) @ B, H + B.T @ (penalty.l2[:, None] * B)
     # on flat ground no basis shows more: wait until it bends again
     seen = (sight._replace(factored=np.array(0.0)) if at.reach else sight).directions(H, resolution)
     slope, size = seen.slope(g), np.abs(seen.curvature)
     width = _width(at, sight, np.abs(slope[seen.kept]) / np.sqrt(size[seen.kept]))
     ripple = (8.0 + m) * _EPS * float(seen.sizes @ np.abs(x))
-    blur = seen.blur(width, resolution) + ripple * np.sqrt(size)
+    exact = seen.blur(width, 0.0) + ripple * np.sqrt(size) + (8.0 + m) * _EPS * (at.pull @ np.abs(seen.W))
+    blur = exact + seen.blur(0.0, resolution)
     by, reach = np.where(seen.kept, -slope / np.where(seen.kept, size, 1.0), 0.0), 0.0
     sloping = ~seen.kept & ~seen.vague & (np.abs(slope) > 10.0 * blur + 1e-9 * np.abs(slope).max(initial=0.0))
     if sloping.any():
         reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
         by = by + _over_flat_ground(seen, slope, sloping, reach)
     p = seen.W @ by
-    gain, floor = seen.gain(slope), float(0.5 * (blur**2 / np.where(seen.kept, size, np.inf)).sum())
+    weight = np.where(seen.kept, 0.5 / np.where(seen.kept, size, 1.0), 0.0)
+    gain, floor = seen.gain(slope), float(weight @ blur**2)
     unsure = bool(seen.vague.any() or reach or _has_flattened(at, seen, blur, penalty, resolution))
     error = np.inf if unsure else float(np.abs(p).max(initial=0.0))
-    if sight.bases and not unsure and gain <= 4.0 * floor:
+    if not unsure and gain <= 4.0 * (floor if sight.bases else float(weight @ exact**2)):
         error = 0.0  # nothing is left that a sum could show, however long the step
     fell = max(float(at.start - at.value), 0.0)
     bound = np.inf if unsure else _bound(at, seen, sight, 2.0 * gain + 8.0 * floor, fell)
@@ -151,9 +155,7 @@ def _rough(at: State, g: Array, H: Array, penalty: Penalty, resolution: float) -
     p = u - x
     promise = float(g @ p) + penalty.value(u) - penalty.value(x)
     error = np.inf if reach else np.abs(p).max()
-    return at._replace(
-        error=np.asarray(error), p=p, promise=np.asarray(promise), reach=np.array(reach), hessian=H
-    )
+    return at._replace(error=np.asarray(error), p=p, promise=np.asarray(promise), reach=np.array(reach), hessian=H)
 
 
 def _width(at: State, sight: Sight, scaled: Array) -> float:
@@ -203,7 +205,9 @@ def _turned(H: Array, B: Array) -> Array:
 def _is_good(found: Array, trial: Array, state: State, resolution: float) -> bool:
     if np.isinf(state.value):
         return True
-    far = float(state.sizes @ (np.abs(state.x) + np.abs(trial)))  # where the terms of a value are, before they cancel
+    far = float(
+        state.sizes @ (np.abs(state.x) + np.abs(trial))
+    )  # where the terms of a value are, before they cancel
     rounding = 8.0 * (8.0 + len(trial)) * _EPS * far * float(state.width)
     least = max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution, rounding)
     return bool(abs(state.promise) <= least or found <= state.value + _ARMIJO * state.t * state.promise)

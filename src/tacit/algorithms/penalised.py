@@ -87,7 +87,7 @@ class _Faces:
     def slack(self, u: Array) -> float:
         """Return which slopes count as none at u: rounding of H(u − x) is among them."""
         far = float(np.abs(u - self.x).max(initial=0.0))
-        return self.small + self.flat * min(1.0, _EPS * len(u) / self.flat + 0.0) * far + 64.0 * _EPS * self.L * far
+        return self.small + (64.0 + len(u)) * _EPS * max(self.L, 1.0) * far
 
     def minimiser(self) -> Array:
         """Guess a face and go on from there; guess better where that does not end."""
@@ -100,8 +100,8 @@ class _Faces:
         if self._violation(u).max() <= 1e3 * self.slack(u):
             return u
         raise AlgorithmError(
-            "the sum of the costs with its penalties is all but flat, and its minimum could not be found to rounding; "
-            "add data or a small l2 penalty."
+            "the sum of the costs with its penalties is all but flat, and its minimum could not be found to "
+            "rounding; add data or a small l2 penalty."
         )
 
     def _guess(self, u: Array, steps: int) -> Array:
@@ -133,16 +133,14 @@ class _Faces:
         return u, False
 
     def _along(self, u: Array, signs: Array, free: Rows) -> bool:
-        """Move u to the minimiser on its face, or to the first kink or limit on the way; tell whether it got there."""
+        """Move u to the minimiser on its face, or to the first kink or limit; tell whether it got there."""
         kinks = self.kinks
         pull = (self.slope(u) + kinks.l1 * signs)[free]
         values, vectors = np.linalg.eigh(self.H[np.ix_(free, free)])
         along, flat = vectors.T @ pull, values <= self.flat
         level = np.abs(along[flat]).max(initial=0.0) <= self.slack(u)
-        if level:
-            step = -vectors[:, ~flat] @ (along[~flat] / values[~flat])
-        else:
-            step = -vectors[:, flat] @ along[flat]
+        used = ~flat if level else flat
+        step = -vectors[:, used] @ (along[used] / (values[used] if level else 1.0))
         p = np.zeros_like(u)
         p[free] = step
         p[np.abs(p) <= _EPS * np.abs(p).max(initial=0.0)] = 0.0

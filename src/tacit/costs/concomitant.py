@@ -105,9 +105,7 @@ class ConcomitantHuber(Family):
         scale, u, _ = self._parts(x)
         within = self.here * (np.abs(u) <= self.epsilon) * 2.0 / scale
         rows = self.A @ B[:-1] + u[..., None] * B[-1]
-        return np.asarray(
-            np.matrix_transpose(rows) @ (within[..., None] * rows) + B.T @ (self.l2[..., None] * B)
-        )
+        return np.asarray(np.matrix_transpose(rows) @ (within[..., None] * rows) + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:

@@ -47,7 +47,7 @@ class Family(ABC):
     """False where φ and α come from one computation, and so part from each other only up to rounding."""
 
     factored: bool = False
-    """True where `hess_along` keeps small curvatures: it multiplies the rows with the basis before it squares them."""
+    """True where `hess_along` keeps small curvatures: rows meet the basis before they are squared."""
 
     separable: bool = False
     """True where h(x) = Σ_k h_k(x_k): one function of each unknown."""

@@ -72,9 +72,9 @@ class Curvature(NamedTuple):
         return np.where(unsure | self.shares(turn), np.nan, errors)
 
     def shares(self, turn: Array) -> Rows:
-        """Tell of every row of turn·x whether it shares in a direction that is lost."""
+        """Tell of every row of turn·x whether it shares in a direction that is lost, or in nothing at all."""
         size = np.abs(turn).max(axis=1)
-        return np.asarray((np.abs(turn @ self.lost) > _SHARED * size[:, None]).any(axis=1))
+        return np.asarray((size == 0.0) | (np.abs(turn @ self.lost) > _SHARED * size[:, None]).any(axis=1))
 
 
 def curvature(

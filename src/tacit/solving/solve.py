@@ -19,8 +19,8 @@ from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, 
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
-from tacit.solving.reconsidered import reconsidered
 from tacit.solving.protection import Protection, mechanism_for
+from tacit.solving.reconsidered import reconsidered
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.stamps import Stamp, voided
 
@@ -85,7 +85,7 @@ def solve(
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         said.append(coarse)
-    run = reconsidered(problem, run)
+    run = reconsidered(problem, run, choice.algorithm, job.floor)
     if run.doubt is not None:
         said.append(run.doubt.sentence())
         warnings.warn(said[-1], CollinearWarning, stacklevel=2)
