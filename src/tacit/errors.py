@@ -5,6 +5,7 @@
     │   ├── GraphError        the graph is not a simple, undirected, connected network
     │   ├── CostError         a cost's data, dimensions or constants are unusable
     │   ├── DataError         a party's records cannot be fitted; also a ValueError, as scikit-learn's are
+    │   │   └── MismatchError a file is not what the data dictionary says; for the eyes of whoever holds the file
     │   ├── UnboundedError    the sum of the costs has no minimum
     │   ├── MaskError         σ, the public bound or the lattice does not fit the problem
     │   │   └── RangeError    a number to be added up in secret exceeds the public bound
@@ -42,6 +43,10 @@ class CostError(InputError):
 
 class DataError(InputError, ValueError):
     """A party's records cannot be fitted; names the party and the column, and never a value."""
+
+
+class MismatchError(DataError):
+    """A file's columns, levels or limits are not those of the data dictionary; names them, and is never sent."""
 
 
 class UnboundedError(InputError):

@@ -13,6 +13,7 @@ readings, and a cost gives one row per agent for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,16 @@ Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Rows = NDArray[np.bool_]
 Numbers = TypeVar("Numbers", Array, Words)
+
+
+class Summand(StrEnum):
+    """What an algorithm may add up over the network."""
+
+    VALUES = "values"
+    GRADIENTS = "gradients"
+    HESSIANS = "Hessians"
+    NUMBERS = "numbers"
+    """Whatever the agents bring: an errand, not an optimisation."""
 
 
 @runtime_checkable
@@ -117,11 +128,14 @@ class Peers(Protocol):
     def gather(self, x: Array) -> Array:
         """Return Σ_j x_j over the neighbours alone."""
 
-    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
+    def swap(
+        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
+    ) -> Numbers:
         """Send row (i, j) to neighbour j, and return what j sent back in its place.
 
         *more* says that this is the next piece of the same exchange: long rows go in pieces. *only* names the rows
-        that are sent, one end of every link; those that nobody sends are zero.
+        that are sent, one end of every link; those that nobody sends are zero. *known* is what the neighbours would
+        send, where both ends of a link draw it from shared keys: then nothing is sent at all.
         """
 
     def total(self, r: Numbers) -> Numbers:
@@ -150,8 +164,8 @@ class Algorithm(Protocol):
         """Tell whether single costs need not be convex, as long as their sum is."""
 
     @property
-    def sums(self) -> tuple[str, ...]:
-        """Return what it adds up over the network, in words; empty for an algorithm that gossips."""
+    def sums(self) -> tuple[Summand, ...]:
+        """Return what it adds up over the network; empty for an algorithm that gossips."""
 
     @property
     def weights(self) -> str:

@@ -13,7 +13,6 @@ from tacit.auditing import Estimate, public_knowledge, watch
 from tacit.auditing.attacks.candidates import Candidates
 from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
-from tacit.auditing.attacks.first_message import FirstMessage
 from tacit.auditing.attacks.labels import LabelInference, likeliest_labels
 from tacit.auditing.attacks.likelihood import MaximumLikelihood
 from tacit.auditing.attacks.linking import Linking
@@ -22,10 +21,7 @@ from tacit.auditing.attacks.participants import ChangedParticipants
 from tacit.auditing.attacks.prior import GaussianPrior
 from tacit.auditing.attacks.prior_knowledge import PriorKnowledge
 from tacit.auditing.attacks.repair import DropoutRepair
-from tacit.auditing.attacks.replay_admm import ReplayADMM
-from tacit.auditing.attacks.replay_dgd import ReplayDGD
-from tacit.auditing.attacks.replay_extra import ReplayEXTRA
-from tacit.auditing.attacks.replay_nids import ReplayNIDS
+from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.retries import Retries
 from tacit.auditing.attacks.reuse import MaskReuse
 from tacit.auditing.attacks.subset_sum import SubsetSum
@@ -47,23 +43,11 @@ def distances(graph, points):
     return tacit.Problem(graph, [tacit.Quadratic.distance(np.atleast_1d(p)) for p in points])
 
 
-@pytest.mark.parametrize(
-    ("attack", "algorithm"),
-    [
-        (ReplayDGD(), "dgd"),
-        (ReplayDGD(), "dgd-diminishing"),
-        (ReplayEXTRA(), "extra"),
-        (ReplayEXTRA(), "pg-extra"),
-        (ReplayNIDS(), "nids"),
-        (ReplayADMM(), "admm"),
-        (FirstMessage(), "gradient-tracking"),
-        (FirstMessage(), "multi-consensus"),
-        (FirstMessage(), "opapc"),
-        (Observability(), "nids"),
-        (Observability(), "admm"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else value.name,
-)
+GOSSIP = [name for name, kind in tacit.algorithms.ALGORITHMS.items() if not kind.sums]
+
+
+@pytest.mark.parametrize("algorithm", GOSSIP)
+@pytest.mark.parametrize("attack", [Replay(), Observability()], ids=lambda attack: attack.name)
 def test_every_attack_on_messages_conforms(attack, algorithm):
     check_attack(attack, algorithm=algorithm)
 
@@ -75,16 +59,16 @@ def test_maximum_likelihood_conforms():
 def test_the_kit_catches_what_is_wrong():
     """A kit that cannot fail proves nothing: an attack that guesses, one that claims too much, one that remembers."""
 
-    class Guesses(ReplayNIDS):
+    class Guesses(Replay):
         def __call__(self, view, public):
             return scaled(super().__call__(view, public), scale=1.01)
 
-    class Boasts(ReplayNIDS):
+    class Boasts(Replay):
         def __call__(self, view, public):
             found = super().__call__(view, public)
             return Estimate(agents=found.agents, values=found.values, deviations=0.0 * found.deviations)
 
-    class Remembers(ReplayNIDS):
+    class Remembers(Replay):
         calls = 0
 
         def __call__(self, view, public):
@@ -121,7 +105,7 @@ def ignorant(public):
 def test_admm_is_replayed_without_knowing_the_curvature():
     problem = distances(nx.complete_graph(3), [1.0, 2.0, 6.0])
     view, public = recorded(problem, [2], algorithm="admm")
-    found = ReplayADMM()(view, ignorant(public))
+    found = Replay()(view, ignorant(public))
     np.testing.assert_allclose(found.values[:, 0], [-2.0, -4.0], atol=1e-6)
 
 
@@ -255,7 +239,7 @@ def test_few_labels_follow_from_the_exact_sum_whatever_sigma():
     """Worlds of the same sum are what the theorem compares: with real features and few records there is one."""
     problem, y = logistic(8, np.random.default_rng(16))
     view, public = recorded(problem, [3], privacy=tacit.AffineMasks(1e6, seed=2), worst_case=True)
-    found = SubsetSum()(view, public)
+    found = SubsetSum().labels(view, public)
     assert sorted(found) == [0, 1, 2]
     assert all(np.array_equal(labels, y[i]) for i, labels in found.items())
     report = tacit.audit(problem, [3], privacy=tacit.AffineMasks(100.0), games=2000, seed=1)
@@ -266,7 +250,7 @@ def test_few_labels_follow_from_the_exact_sum_whatever_sigma():
 def test_labels_of_equal_records_do_not_follow_from_the_sum():
     problem, _ = logistic(4, np.random.default_rng(17), features=np.ones((4, 2)))
     view, public = recorded(problem, [3], privacy=tacit.AffineMasks(10.0, seed=2), worst_case=True)
-    assert SubsetSum()(view, public) == {}
+    assert SubsetSum().labels(view, public) == {}
     assert "too many" in SubsetSum(records=8).misses(view, public)
 
 
@@ -276,11 +260,11 @@ def test_gradients_of_logistic_regressions_tell_labels():
     y = (A @ [1.0, -2.0, 0.5] + rng.normal(size=(6, 8)) > 0).astype(float)
     problem = tacit.Problem(nx.complete_graph(6), [tacit.Logistic(A[i], y[i], l2=0.1) for i in range(6)])
     view, public = recorded(problem, [0])
-    guessed = LabelInference()(ReplayNIDS()(view, public), public)
+    guessed = LabelInference().labels(Replay()(view, public), public)
     assert sorted(guessed) == [1, 2, 3, 4, 5]
     assert all(np.array_equal(labels, y[i]) for i, labels in guessed.items())
     view, public = recorded(problem, [0], privacy=tacit.AffineMasks(1e3, seed=1))
-    guessed = LabelInference()(ReplayNIDS()(view, public), public)
+    guessed = LabelInference().labels(Replay()(view, public), public)
     right = np.concatenate([labels == y[i] for i, labels in guessed.items()]).mean()
     assert 0.2 < right < 0.8
 
@@ -295,7 +279,7 @@ def test_a_party_of_six_records_is_read_without_masks_and_a_coin_with_them():
 
     def guess(**given):
         view, public = recorded(problem, [3], **given)
-        return LabelInference()(ReplayNIDS()(view, public), public)[0]
+        return LabelInference().labels(Replay()(view, public), public)[0]
 
     assert np.array_equal(guess(), y)
     right = [(guess(privacy=tacit.AffineMasks(1e3, seed=k)) == y).mean() for k in range(60)]
@@ -340,7 +324,7 @@ def test_a_parent_reads_every_leaf_of_a_tree_without_masks_and_noise_with_them()
     assert found.deviations[found.agents.tolist().index(0)] == 0.0
 
 
-@pytest.mark.parametrize("algorithm", ["direct", "newton", "lbfgs", "fista"])
+@pytest.mark.parametrize("algorithm", [name for name, kind in tacit.algorithms.ALGORITHMS.items() if kind.sums])
 def test_every_algorithm_that_adds_up_shows_its_leaves_without_masks(algorithm):
     problem = distances(nx.star_graph(4), [1.0, 2.0, 3.0, 4.0, 5.0])
     view, public = recorded(problem, [0], algorithm=algorithm)
@@ -352,18 +336,21 @@ def test_every_algorithm_that_adds_up_shows_its_leaves_without_masks(algorithm):
 def test_attacks_say_why_there_is_nothing_to_attack():
     problem = distances(nx.complete_graph(4), [1.0, 2.0, 3.0, 4.0])
     view, public = recorded(problem, [3], algorithm="nids")
-    for attack in (ReplayDGD(), ReplayEXTRA(), ReplayADMM(), FirstMessage(), TreeSums()):
-        assert attack.misses(view, public)
-    assert "published" in MaximumLikelihood().misses(view, public)
+    assert TreeSums().misses(view, public) == "nothing is added up over a tree"
+    assert "no Gaussian masks" in MaximumLikelihood().misses(view, public)
+    assert "published" in MaximumLikelihood().misses(
+        *recorded(problem, [3], privacy=tacit.AffineMasks(1.0, seed=1))
+    )
     assert Observability().misses(view, ignorant(public)) == "the curvatures are not known"
     assert Observability(largest=2).misses(view, public) == "too many unknowns"
     rough = tacit.Problem(nx.complete_graph(4), [tacit.Quadratic.distance([1.0]) + tacit.L1(0.1) for _ in range(4)])
     view, public = recorded(rough, [3], algorithm="pg-extra")
-    assert "proximal" in ReplayEXTRA().misses(view, public)
+    assert "proximal" in Observability().misses(view, public)
+    assert len(Replay()(view, public).agents) == 0
 
 
 def test_attack_settings_are_values():
-    assert ReplayNIDS() == ReplayNIDS()
+    assert Replay() == Replay()
     assert hash(Observability()) == hash(Observability())
     with pytest.raises(dataclasses.FrozenInstanceError):
-        ReplayNIDS().rounds = 3
+        Replay().exchanges = 3

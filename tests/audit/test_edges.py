@@ -81,17 +81,31 @@ def test_a_recorder_that_loses_messages_breaks_the_audit(monkeypatch):
     report = audit(problem, [3], algorithm="dgd", masks=False)
     assert [verdict.attack for verdict in report.red] == ["recording"]
     monkeypatch.undo()
-    keep = recorder.Overheard._keep
+    keep = recorder.Listening._keep
 
-    def deaf(self, kind, values):
-        keep(self, kind, values)
-        last = self.exchanges[-1]
-        deafened = {key: getattr(last, key)[2:] for key in ("senders", "receivers", "values")}
-        self.exchanges[-1] = recorder.Exchange(kind=last.kind, **deafened)
+    def deaf(self, kind, senders, receivers, values):
+        keep(self, kind, senders[2:], receivers[2:], values[2:])
 
-    monkeypatch.setattr(recorder.Overheard, "_keep", deaf)
+    monkeypatch.setattr(recorder.Listening, "_keep", deaf)
     report = audit(problem, [3], algorithm="dgd", masks=False)
     assert "recording" in [verdict.attack for verdict in report.red]
+
+
+@pytest.mark.parametrize("masks", [None, tacit.SumMasks()], ids=["plain", "masked"])
+def test_a_recorder_that_loses_sums_breaks_the_audit(masks, monkeypatch):
+    problem, keep = distances(nx.star_graph(5), 2), recorder.Listening._keep
+
+    def deaf(self, kind, senders, receivers, values):
+        kept = slice(1, None) if kind == "up" else slice(None)
+        keep(self, kind, senders[kept], receivers[kept], values[kept])
+
+    def red():
+        report = audit(problem, [0], privacy=masks, algorithm="newton", masks=masks is not None, games=2000, seed=1)
+        return [verdict.attack for verdict in report.red]
+
+    assert not red()
+    monkeypatch.setattr(recorder.Listening, "_keep", deaf)
+    assert "recording" in red()
 
 
 def test_an_audit_that_attacks_nothing_does_not_pass():

@@ -11,7 +11,7 @@ from tacit.auditing import Game, play, play_messages, public_knowledge, watch
 from tacit.auditing.attacks.component_sums import ComponentSums
 from tacit.auditing.attacks.likelihood import MaximumLikelihood
 from tacit.auditing.attacks.observability import Observability
-from tacit.auditing.attacks.replay_dgd import ReplayDGD
+from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.release import Keys
 from tacit.solving import prepare
 
@@ -73,7 +73,7 @@ def test_the_papers_triangle():
     """Agent 3 reads x₁ and x₂ without masks; with them x₁ + x₂, and nothing else."""
     points = np.array([[1.0], [2.0], [6.0]])
     problem = tacit.Problem(nx.complete_graph(3), [tacit.Quadratic.distance(p) for p in points])
-    plain = ReplayDGD()(*recorded(problem, [2]))
+    plain = Replay()(*recorded(problem, [2]))
     np.testing.assert_allclose(points_of(plain, [0, 1]), points[:2], atol=1e-12)
     view, public = recorded(problem, [2], privacy=tacit.AffineMasks(1.0, seed=4), worst_case=True)
     ((agents, total),) = ComponentSums().sums(view, public)

@@ -8,8 +8,9 @@ import pytest
 
 import tacit
 from tacit.auditing import View, watch
-from tacit.auditing.recorder import Overheard
+from tacit.auditing.recorder import Recorder
 from tacit.masks import Keystreams, agent_keys, draw
+from tacit.runtimes import Stacked
 from tacit.solving import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -52,7 +53,7 @@ def test_separate_agents_and_stacked_ones_record_the_same_view(algorithm, privac
     job = job_of(problem(), algorithm, privacy)
     together = watch(job, coalition)
     apart = watch(job, coalition, runtime="agents")
-    heard = [exchange for exchange in apart.exchanges if exchange.kind not in ("tree", "look")]
+    heard = [exchange for exchange in apart.exchanges if exchange.kind != "look"]
     assert [exchange.kind for exchange in together.exchanges] == [exchange.kind for exchange in heard]
     for one, other in zip(together.exchanges, heard, strict=True):
         said = [dict(zip(zip(e.senders.tolist(), e.receivers.tolist()), e.values)) for e in (one, other)]  # noqa: B905
@@ -68,7 +69,7 @@ def test_separate_agents_and_stacked_ones_record_the_same_view(algorithm, privac
 def test_agents_apart_also_hear_the_looks_that_decide_when_to_stop():
     view = watch(job_of(problem(), "nids", tacit.AffineMasks(10.0, seed=1)), [3], runtime="agents")
     kinds = {exchange.kind for exchange in view.exchanges}
-    assert {"swap", "mix", "tree", "look"} <= kinds
+    assert {"swap", "mix", "look"} <= kinds
 
 
 SHIPPED = [
@@ -182,9 +183,9 @@ def test_a_view_has_no_place_for_anything_but_numbers():
 
 def test_only_rows_of_the_coalitions_links_are_kept():
     network = tacit.Network(GRAPH)
-    peers = Overheard(network, "metropolis", [3])
-    peers.mix(np.arange(7.0)[:, None])
-    (exchange,) = peers.exchanges
+    recorder = Recorder(network, "metropolis", [3])
+    recorder.together(Stacked(network)).mix(np.arange(7.0)[:, None])
+    (exchange,) = recorder.exchanges()
     touching = set(exchange.senders.tolist()) | set(exchange.receivers.tolist())
     assert touching == {3, *network.neighbours(3).tolist()}
     assert (np.isin(exchange.senders, 3) | np.isin(exchange.receivers, 3)).all()
@@ -213,5 +214,5 @@ def test_real_processes_record_the_same_kind_of_view():
 def test_the_function_does_not_stand_in_the_way_of_the_package():
     import tacit.auditing.recorder as module
 
-    assert module.Overheard is Overheard
+    assert module.Recorder is Recorder
     assert tacit.audit is tacit.auditing.audit

@@ -91,6 +91,7 @@ def test_the_row_space_and_the_kernel_say_the_same(told, unknowns, inner, seed):
     assert len(found.own(block)) == found.rank - outside
     np.testing.assert_allclose(free[:, block] @ found.own(block).T, 0, atol=1e-7)
     known = found.given(block)
+    np.testing.assert_allclose(found.leverage_given(block), known.leverage, atol=1e-7)
     assert known.rank == len(block) + outside
     assert known.determines(block)
 

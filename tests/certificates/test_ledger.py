@@ -157,8 +157,107 @@ def test_the_budget_refuses_before_the_run(path):
         assert "above the budget" in review.reasons[0]
         with pytest.raises(RefusedError, match="budget"):
             ledger.add(release("c"))
-        assert ledger.check(release("d", cost_version="2")).accepted
         assert ledger.owner == "3"
+
+
+def test_what_changed_at_the_owner_is_told_and_must_be_accepted(path):
+    """Two runs of the same agents: the difference of the sums is what changed at the only one who changed anything."""
+    with Ledger(path, any=2, owner="3") as ledger:
+        for sigma, basis in ((10.0, "affine"), (math.inf, "sums")):
+            ledger.add(release(f"january, {basis}", sigma=sigma, basis=basis), accept_changes=["3"])
+            later = release(f"february, {basis}", sigma=sigma, basis=basis, cost_version="2")
+            if basis == "affine":
+                with pytest.raises(
+                    RefusedError, match="exposed: what changed at agent 3 between run january, affine and run feb"
+                ):
+                    ledger.add(later)
+                with pytest.raises(RefusedError, match="what changed at agent 3"):
+                    ledger.add(later, accept_changes=["4"])
+            ledger.add(later, accept_changes=["3"])
+        (exposed,) = ledger.exposed()
+        assert (exposed.agent, exposed.kind) == ("3", "change")
+        assert exposed.between == ("january, affine", "february, affine")
+
+
+def test_a_change_that_is_told_does_not_open_a_new_budget(path):
+    """To whoever knows the change, a view of the new costs is a view of the old ones: ε adds."""
+    epsilon = tacit.certify(GRAPH, any=1, sigma=10.0).epsilon
+    with Ledger(path, budget=1.5 * epsilon, any=1, owner="3") as ledger:
+        ledger.add(release("a"))
+        review = ledger.check(release("b", cost_version="2"), accept_changes=["3"])
+        assert review.spent == pytest.approx(epsilon)
+        assert [reason.split(",")[0] for reason in review.reasons] == [f"ε would come to {2 * epsilon:.3g}"]
+    with Ledger(path.with_name("other"), budget=1.5 * epsilon, any=1) as ledger:
+        ledger.add(release("a", versions=dict.fromkeys(GRAPH, "1")))
+        fresh = release("b", cost_version="2", versions=dict.fromkeys(GRAPH, "2"))
+        assert ledger.check(fresh).accepted, "everybody's data are new: nobody knows the change of one"
+
+
+def test_accepting_a_change_accepts_nothing_else(path):
+    with Ledger(path, any=1, owner="3") as ledger:
+        ledger.add(release("a"))
+        with pytest.raises(RefusedError, match="exposed: agent 3"):
+            ledger.add(release("b", nx.complete_graph([3, 4])), accept_changes=["3", "4"])
+
+
+def test_the_same_masks_are_the_same_view_and_other_masks_are_not(path):
+    """A run is known by what was released: by the key of its masks, whatever it is called."""
+    epsilon = tacit.certify(GRAPH, any=1, sigma=10.0).epsilon
+    with Ledger(path, any=1) as ledger:
+        ledger.add(release("a", key="k1"))
+        assert ledger.check(release("again", key="k1")).epsilon == 0.0
+        assert ledger.check(release("again", key="k2")).epsilon == pytest.approx(epsilon)
+        with pytest.raises(RefusedError, match="masks of run a would be used again"):
+            ledger.add(release("b", key="k1", versions={3: "2"}))
+        with pytest.raises(RefusedError, match="masks of run a would be used again"):
+            ledger.add(release("b", without(4), key="k1"))
+
+
+def test_several_runs_are_entered_together_or_not_at_all(path):
+    epsilon = tacit.certify(GRAPH, any=1, sigma=10.0).epsilon
+    with Ledger(path, any=1, budget=1.5 * epsilon) as ledger:
+        with pytest.raises(RefusedError, match="run b is refused"):
+            ledger.add_all([release("a"), release("b")])
+        assert ledger.entries() == ()
+
+
+OLD = """
+CREATE TABLE head (only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, chain TEXT NOT NULL) STRICT;
+INSERT INTO head VALUES(1, 2, '990b2abfd6d5dd12f8739888bededc0e2cdb3d2f4676834fd12c0daeac91db6b');
+CREATE TABLE releases (
+    number INTEGER PRIMARY KEY,
+    recorded REAL NOT NULL,
+    release TEXT NOT NULL,
+    epsilon REAL NOT NULL,
+    chain TEXT NOT NULL
+) STRICT;
+INSERT INTO releases VALUES(1, 1700000000.0, '{"run":"monday","participants":["a","b","c","d"],"links":[["a","b"],["a","c"],["a","d"],["b","c"],["b","d"],["c","d"]],"sigmas":[10.0],"basis":"affine","cost_version":"1","masks":"","link_scales":[]}', 8.3333333333333338682e-04, '7d4e67c2da57dd9b35914564b6212759f7b9b388923374427f9035f0fb5675dd');
+INSERT INTO releases VALUES(2, 1700086400.0, '{"run":"tuesday","participants":["a","b","c","d"],"links":[["a","b"],["a","c"],["a","d"],["b","c"],["b","d"],["c","d"]],"sigmas":[],"basis":"sums","cost_version":"1","masks":"","link_scales":[]}', 0.0, '990b2abfd6d5dd12f8739888bededc0e2cdb3d2f4676834fd12c0daeac91db6b');
+CREATE TABLE terms (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+INSERT INTO terms VALUES('owner', 'a');
+INSERT INTO terms VALUES('budget', '1.0');
+INSERT INTO terms VALUES('any', '1');
+PRAGMA user_version = 1;
+"""  # fmt: skip
+
+
+def test_a_ledger_from_before_versions_is_read_and_goes_on(path):
+    """It does not know the records of its runs: whether they have changed since is asked, and not assumed."""
+    raw = sqlite3.connect(path)
+    raw.executescript(OLD)
+    raw.close()
+    four = nx.complete_graph(list("abcd"))
+    with Ledger(path) as ledger:
+        assert [entry.release.run for entry in ledger.entries()] == ["monday", "tuesday"]
+        assert all((entry.release.versions, entry.release.key) == ((), "") for entry in ledger.entries())
+        wednesday = release("wednesday", four, versions=[("a", "records", "k:1"), ("a", "number", "k:2")])
+        assert ledger.check(wednesday).reasons == (
+            "exposed: what changed at agent a between run monday and run wednesday",
+        )
+        ledger.add(wednesday, accept_changes=["a"])
+        assert ledger.check(release("thursday", four, versions=wednesday.versions)).accepted
+        fewer = release("friday", nx.complete_graph(list("abc")), versions=wednesday.versions)
+        assert "exposed: agent d" in " ".join(ledger.check(fewer).reasons), "if a has not changed, d is exposed"
 
 
 def test_a_run_that_a_coalition_cuts_apart_is_refused(path):

@@ -13,13 +13,17 @@ import time
 from pathlib import Path
 
 import msgspec
+import networkx as nx
 import numpy as np
 import pytest
 
 import tacit
+from tacit.certificates import Release
 from tacit.cli.diary import Once
 from tacit.errors import NetworkError
+from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.local import _free_ports
+from tacit.solving.versions import Digests
 
 NAMES = ("east", "north", "south", "west")
 
@@ -59,9 +63,11 @@ def others():
             with contextlib.suppress(NetworkError):  # somebody gave up
                 agent.run()
 
-        threads.extend(threading.Thread(target=take_part, args=(name,)) for name in names)
-        for thread in threads:
+        new = [threading.Thread(target=take_part, args=(name,)) for name in names]
+        threads.extend(new)
+        for thread in new:
             thread.start()
+        return new
 
     yield start
     for thread in threads:
@@ -91,6 +97,90 @@ def test_the_answer_the_entry_and_the_statement(run, federation, others):
     assert found["session"] == session
     assert f"{found['x'][0]:.6f}"[:6] in out
     assert len(tacit.Ledger("book.sqlite").entries()) == 1, "a run that is over is not entered again"
+
+
+GAUSSIAN = ("--level", "affine", "--sigma", "10", "--algorithm", "nids", "--setting", "step_size=0.01")
+
+
+def test_the_same_manifest_again_with_fresh_masks_is_entered_again(run, federation, others):
+    """A new folder, or a lost state file: another draw of masks for the same records, and ε adds up."""
+    federation(*GAUSSIAN)
+    run("ledger", "new", "--ledger", "book.sqlite", "--me", "north", "--budget", "1")
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite", "--quiet")
+    for _ in range(2):
+        started = others([name for name in NAMES if name != "north"])
+        code, _, err = run(*words)
+        assert code == 0, err
+        for thread in started:
+            thread.join()
+        for file in [*Path().glob("*.done"), *Path().glob("*.state*")]:
+            file.unlink()
+    with tacit.Ledger("book.sqlite") as book:
+        first, second = book.entries()
+    assert second.release.run == f"{first.release.run}, again 2"
+    assert second.epsilon == first.epsilon > 0
+    assert first.release.key != second.release.key
+    assert first.release.versions == second.release.versions
+    Path("small").mkdir()
+    run("ledger", "new", "--ledger", "small/book.sqlite", "--me", "north", "--budget", str(1.5 * first.epsilon))
+    with tacit.Ledger("small/book.sqlite") as book:
+        book.add(first.release)
+    code, _, err = run(*words[:-2], "small/book.sqlite")
+    assert code == 1
+    assert "above the budget" in err
+
+
+@pytest.mark.parametrize("options", [(), GAUSSIAN], ids=["sums", "affine"])
+def test_records_that_have_changed_are_noticed_and_must_be_accepted(options, run, federation, others):
+    """Nobody says anything: the digest of the records does. A new manifest does not help."""
+    federation(*options)
+    federation(*options, "--run", "2", file="second.toml")
+    run("ledger", "new", "--ledger", "book.sqlite", "--me", "north", "--budget", "1")
+    words = ("--me", "north", "--data", "north.csv", "--ledger", "book.sqlite", "--quiet")
+    others([name for name in NAMES if name != "north"])
+    assert run("agent", "f.toml", *words)[0] == 0
+    header, *lines = Path("north.csv").read_text().splitlines()
+    Path("north.csv").write_text("\n".join([header, *reversed(lines)]) + "\n")
+    assert tacit.Ledger("book.sqlite").entries()[0].release.versions
+    Path("north.csv").write_text("\n".join([header, *lines[1:]]) + "\n")
+    code, out, err = run("agent", "second.toml", *words)
+    assert (code, out) == (1, "")
+    assert "exposed: what changed at agent north between run a federation, run 1" in err
+    assert "--accept-change" in err
+    assert not list(Path().glob("*.state")), "nothing was sent"
+    code, _, err = run("agent", "second.toml", *words, "--changed", "nobody")
+    assert code == 2
+    assert "--changed nobody: is no member" in err
+    others([name for name in NAMES if name != "north"], file="second.toml")
+    code, out, err = run("agent", "second.toml", *words, "--accept-change")
+    assert code == 0, err
+    assert "NOT PRIVATE: exposed: what changed at agent north" in out
+    book = tacit.Ledger("book.sqlite")
+    assert [(e.kind, e.agent) for e in book.exposed()] == [("change", "north")]
+    for secret in (Path("north.key").read_bytes(), lines[0].encode()):
+        assert secret not in Path("book.sqlite").read_bytes()
+
+
+def test_others_who_say_that_they_have_changed_hide_a_change(run, federation):
+    federation()
+    run("ledger", "new", "--ledger", "book.sqlite", "--me", "north")
+    words = ("agent", "f.toml", "--me", "north", "--data", "north.csv", "--ledger", "book.sqlite")
+    digests = Digests(derived(Path("north.key"), "versions of records"))
+    columns = dict.fromkeys(("age", "dose", "effect"), np.zeros(8))
+    with tacit.Ledger("book.sqlite") as book:
+        four = nx.complete_graph(NAMES)
+        book.add(Release.of("long ago", four, sigma=np.inf, basis="sums", versions=digests.of("north", columns)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tacit.peers.Agent, "run", lambda *a, **k: pytest.fail("it was not refused"))
+        code, _, err = run(*words)
+        assert code == 1
+        assert "what changed at agent north between run long ago" in err
+        code, _, err = run(*words, "--changed", "east")
+        assert code == 1
+        assert "what changed at agent north between run long ago and run a federation" in err
+        assert " to east" in err
+        with pytest.raises(pytest.fail.Exception, match="not refused"):
+            run(*words, "--changed", "east", "--changed", "south")
 
 
 class Interrupted(BaseException):
@@ -152,7 +242,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
     refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
     refused("is not the certificate that the manifest has for north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
-    refused("line 2, column 'dose' is not a number", data="worse.csv")
+    refused("line 2, column 'dose': is not a number", data="worse.csv")
     refused(
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )

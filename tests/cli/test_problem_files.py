@@ -173,11 +173,11 @@ BAD = {
     "no such file": (GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["a.csv", "b.csv", "c.csv"]\n' + PRIVACY, "a.csv: cannot be read"),
     "missing value": (
         GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["gap.csv", "gap.csv", "gap.csv"]\n' + PRIVACY,
-        "gap.csv: line 3, column 'dose' is missing",
+        "gap.csv: line 3, column 'dose': is missing",
     ),
     "not a number": (
         GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["word.csv", "gap.csv", "gap.csv"]\n' + PRIVACY,
-        "word.csv: line 2, column 'y' is not a number",
+        "word.csv: line 2, column 'y': is not a number",
     ),
     "no such column": (
         GRAPH + '[costs]\nfamily = "ridge"\ntarget = "z"\nfiles = ["good.csv", "good.csv", "good.csv"]\n' + PRIVACY,
@@ -189,8 +189,8 @@ BAD = {
     "settings of opapc": (GRAPH + POINTS + PRIVACY + '[algorithm]\nname = "opapc"\nsmoothness = 1.0\n', "opapc tunes itself"),
     "no seed": ('[graph]\ngenerator = "gnp_random_graph"\narguments = { n = 5, p = 0.9 }\n' + POINTS + PRIVACY, "give it a seed"),
     "other columns": (
-        GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["gap.csv", "turned.csv", "gap.csv"]\n' + PRIVACY,
-        "turned.csv: its columns differ from those of gap.csv, first at 'y'",
+        GRAPH + '[costs]\nfamily = "ridge"\nfiles = ["good.csv", "turned.csv", "good.csv"]\n' + PRIVACY,
+        "turned.csv: has no column 'dose'; it has 'Dose', which is not the same.",
     ),
     "lasso without l1": (GRAPH + '[costs]\nfamily = "lasso"\nfiles = ["gap.csv", "gap.csv", "gap.csv"]\n' + PRIVACY, "needs l1"),
     "rough Poisson": (
@@ -256,7 +256,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(text, message, folder, mo
     (folder / "gap.csv").write_text("dose,y\n1.0,2.0\n,3.0\n")
     (folder / "word.csv").write_text("dose,y\n1.0,high\n")
     if "turned.csv" in text:
-        (folder / "turned.csv").write_text("y,dose\n1.0,2.0\n")
+        (folder / "turned.csv").write_text("y,Dose\n1.0,2.0\n")
     (folder / "b.npz").write_bytes(b"not an archive")
     np.savez(folder / "t.npz", A=np.ones((50, 3)), y=np.ones(50))
     (folder / "t.npz").write_bytes((folder / "t.npz").read_bytes()[:200])

@@ -1,15 +1,18 @@
 """What a fit tells, to whom, and that it is written down."""
 
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
+from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, cross_val_score
 
+import tacit
 from tacit import AffineMasks, Ledger, SumMasks
-from tacit.errors import InputError, RefusedError
+from tacit.errors import InputError, LedgerError, RefusedError
 from tacit.learning import (
     PrivateHuberRegressor,
     PrivateLasso,
@@ -162,9 +165,172 @@ def test_the_account_says_what_was_told(records):
     account = PrivateLogisticRegression().fit(X, y, groups=groups).ledger_
     said = str(account)
     assert said.count("\n") == 4
-    assert "number of records of every class (2 numbers, 1 sum)" in said
+    assert "number of records of every class (1 sum of 2 numbers)" in said
     assert "values, gradients and Hessians" in said
+    assert " sums of 21 numbers, " in said, "a value, five of the gradient and fifteen of the Hessian"
     assert pickle.loads(pickle.dumps(account)) == account  # noqa: S301
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_the_account_counts_every_number_that_was_told(model, records, summed):
+    """Beside what the network added up, in words of 128 bits: with a complaint each, and weights of penalties."""
+    X, y, groups = records
+    account = model.fit(X, y, groups=groups).ledger_
+    assert sum(line.sums for line in account.sums) == len(summed)
+    penalties = 2 * 5 if isinstance(model, PrivateHuberRegressor) else 0  # of the least squares to start from
+    if hasattr(model, "answer_"):
+        penalties += 2 * model.answer_.record.unknowns * model.n_iter_
+    assert sum(line.total for line in account.sums) == sum(v.shape[1] // 2 - 1 for v in summed) - penalties
+
+
+def test_a_ledger_refuses_to_tell_a_record_by_subtraction(records, tmp_path, summed):
+    """Leave one record out, and the difference of the sums that all are told is that record, label included."""
+    X, y, groups = records
+    X, book = X * 100.0, tmp_path / "all.ledger"
+    PrivateRidge(ledger=book).fit(X, y, groups=groups)
+    keep = np.arange(len(X)) != 7
+    with pytest.raises(RefusedError, match="what changed at agent north between run PrivateRidge") as refusal:
+        PrivateRidge(ledger=book).fit(X[keep], y[keep], groups=groups[keep])
+    assert "leave-one-out and cross-validation" in str(refusal.value)
+    with pytest.raises(RefusedError, match="what changed at agent north"):
+        PrivateRidge(ledger=book, accept_changes=["south"]).fit(X[keep], y[keep], groups=groups[keep])
+    with Ledger(book) as ledger:
+        assert len(ledger.entries()) == 1
+    # why: what everybody would have had
+    first, second = [], []
+    for rows, told in ((slice(None), first), (keep, second)):
+        summed.clear()
+        PrivateRidge(privacy=None).fit(X[rows], y[rows], groups=groups[rows])
+        told.append(summed[0].sum(axis=0))
+    np.testing.assert_allclose(first[0] - second[0], [*X[7], y[7], 1.0], atol=1e-9)
+
+
+def test_an_accepted_change_is_stamped_in_the_record(records, tmp_path):
+    X, y, groups = records
+    book = tmp_path / "all.ledger"
+    PrivateRidge(ledger=book).fit(X, y, groups=groups)
+    keep = np.arange(len(X)) != 7
+    with pytest.warns(NotPrivateWarning, match="NOT PRIVATE: exposed: what changed at agent north"):
+        model = PrivateRidge(ledger=book, accept_changes="north").fit(X[keep], y[keep], groups=groups[keep])
+    (stamp,) = model.ledger_.stamps
+    assert (stamp.reason, stamp.agents, stamp.voids) == ("history", ("north",), True)
+    assert stamp in model.answer_.record.stamps
+    assert not model.answer_.record.private
+    PrivateRidge(ledger=book).fit(X[keep], y[keep], groups=groups[keep])
+
+
+def test_the_same_records_are_the_same_in_any_order_and_in_every_model(records, tmp_path):
+    X, y, groups = records
+    order = np.random.default_rng(0).permutation(len(X))
+    for model in (PrivateRidge, PrivateHuberRegressor, PrivateLogisticRegression):
+        model(ledger=tmp_path / "all.ledger").fit(X, y, groups=groups)
+        model(ledger=tmp_path / "all.ledger").fit(X[order], y[order], groups=groups[order])
+    PrivateStandardScaler(ledger=tmp_path / "all.ledger").fit(X, groups=groups)
+    with Ledger(tmp_path / "all.ledger") as ledger:
+        assert len(ledger.entries()) == 7
+        assert ledger.exposed() == ()
+
+
+@pytest.mark.parametrize(
+    "how", ["fewer columns", "another model", "scaled columns", "the scaler", "columns in another order"]
+)
+def test_a_record_left_out_is_noticed_behind_other_changes(how, records, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, y, groups = records
+    X, book, keep = pd.DataFrame(X, columns=list("abcd")), tmp_path / "all.ledger", np.arange(len(X)) != 7
+    PrivateRidge(ledger=book).fit(X, y, groups=groups)
+    model, fewer = PrivateRidge(ledger=book), X[keep]
+    if how == "fewer columns":
+        fewer = fewer[["a", "c"]]
+    elif how == "another model":
+        model = PrivateLogisticRegression(ledger=book)
+    elif how == "scaled columns":
+        fewer = fewer * 10.0
+    elif how == "the scaler":
+        model = PrivateStandardScaler(ledger=book)
+    else:
+        fewer = fewer[list("dbca")]
+    with pytest.raises(RefusedError, match="what changed at agent north"):
+        model.fit(fewer, y[keep], groups=groups[keep])
+
+
+def test_the_ledger_holds_no_record_and_its_key_is_the_owners_alone(records, tmp_path):
+    X, y, groups = records
+    for name in ("one", "two"):
+        PrivateRidge(ledger=tmp_path / name).fit(X, y, groups=groups)
+    one, two = (Ledger(tmp_path / name) for name in ("one", "two"))
+    versions = [{v for *_, v in book.entries()[0].release.versions} for book in (one, two)]
+    assert not versions[0] & versions[1], "digests under another key are others"
+    one.close()
+    two.close()
+    key = tmp_path / "one.key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    secret = key.read_bytes()
+    for file in tmp_path.iterdir():
+        assert file == key or (secret not in file.read_bytes() and secret.hex().encode() not in file.read_bytes())
+    key.chmod(0o644)
+    with pytest.raises(InputError, match="others can read it"):
+        PrivateRidge(ledger=tmp_path / "one").fit(X, y, groups=groups)
+    key.unlink()
+    with pytest.raises(LedgerError, match="one.key: is missing"):
+        PrivateRidge(ledger=tmp_path / "one").fit(X, y, groups=groups)
+    key.write_bytes((tmp_path / "two.key").read_bytes())
+    key.chmod(0o600)
+    with pytest.raises(LedgerError, match="is not the key of the digests in one"):
+        PrivateRidge(ledger=tmp_path / "one").fit(X, y, groups=groups)
+
+
+def test_a_ledger_counts_the_scales_of_links(records, tmp_path):
+    X, y, groups = records
+    network = nx.complete_graph(["north", "south", "east", "west"])
+    masks = AffineMasks(50.0, link_scales=dict.fromkeys(network.edges, 0.1))
+    model = PrivateRidge(privacy=masks, network=network, ledger=tmp_path / "book").fit(X, y, groups=groups)
+    with Ledger(tmp_path / "book") as book:
+        assert book.entries()[0].epsilon == pytest.approx(model.certificate_.epsilon)
+        assert len(book.entries()[0].release.link_scales) == 6
+
+
+def test_a_ledger_counts_every_draw_of_gaussian_masks(records, tmp_path):
+    """Huber's loss starts from the least squares, and both show effective costs."""
+    X, y, groups = records
+    epsilon = tacit.certify(nx.complete_graph(4), any=1, sigma=50.0).epsilon
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        PrivateHuberRegressor(privacy=AffineMasks(50.0), max_iter=5, ledger=tmp_path / "book").fit(
+            X, y, groups=groups
+        )
+    with Ledger(tmp_path / "book") as book:
+        assert [entry.epsilon for entry in book.entries()] == pytest.approx([epsilon, epsilon])
+
+
+@pytest.mark.parametrize(
+    ("privacy", "why"), [(None, "nothing is hidden"), (SumMasks(seed=1, words=2), "from a seed")]
+)
+def test_a_ledger_takes_nothing_that_hides_nothing(privacy, why, records, tmp_path):
+    X, y, groups = records
+    with pytest.raises(RefusedError, match=why):
+        PrivateRidge(privacy=privacy, ledger=tmp_path / "book").fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("model", [PrivateRidge, PrivateStandardScaler])
+def test_a_ledger_needs_parties_that_exist(model, records, tmp_path):
+    """Rows that are dealt out go to others when one is left out: everybody seems to have changed, and nobody has."""
+    X, y, _ = records
+    with pytest.raises(InputError, match="groups="):
+        model(ledger=tmp_path / "book").fit(X, y)
+    assert not (tmp_path / "book").exists()
+
+
+def test_cross_validation_with_a_ledger_says_why_it_stops(records, tmp_path):
+    """Folds of single records at one party: the second fit would tell them."""
+    X, y, groups = records
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = PrivateRidge(ledger=tmp_path / "book").set_fit_request(groups=True)
+        with pytest.raises(RefusedError, match="leave-one-out and cross-validation do this by design"):
+            cross_val_score(
+                model, X, y, cv=LeaveOneOut(), error_score="raise", params={"groups": groups},
+                scoring="neg_mean_squared_error",
+            )  # fmt: skip
 
 
 def test_a_ledger_refuses_to_expose_a_party_by_subtraction(records, tmp_path):

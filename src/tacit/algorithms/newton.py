@@ -22,7 +22,7 @@ from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
 from tacit.errors import UnboundedError
-from tacit.typing import Array, Cost, Peers, Rows
+from tacit.typing import Array, Cost, Peers, Rows, Summand
 
 _EPS = float(np.finfo(float).eps)
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
@@ -64,7 +64,7 @@ class Newton:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("values", "gradients", "Hessians")
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

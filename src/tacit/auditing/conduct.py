@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.algorithms import AnyAlgorithm
+from tacit.algorithms import AnyAlgorithm, Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of
 from tacit.auditing.experiments.words import attack_words
@@ -26,7 +26,7 @@ from tacit.auditing.phase2 import play_messages
 from tacit.auditing.release import Keys
 from tacit.auditing.replayed import replay
 from tacit.auditing.report import AuditReport, Belief, Row
-from tacit.auditing.runs import Found, Truth, attack_run, labels, labels_from_sum, recorded_whole
+from tacit.auditing.runs import Found, Truth, attack_run, recorded_whole
 from tacit.auditing.verdict import Verdict
 from tacit.auditing.watch import public_knowledge, public_point, watch_effective
 from tacit.certificates import Certificate, certify
@@ -90,10 +90,10 @@ def audit(
         found.append(Found(None, game.verdict() if isinstance(game, Game) else game))
         if isinstance(game, Game) and isinstance(job.privacy, AffineMasks) and not job.algorithm.sums:
             tell(0.8, "playing games with messages")
-            name = public_knowledge(problem, job).algorithm
             messages = play_messages(
-                job.privacy, problem.network, who, algorithm=name, games=max(_LEARNT, games // 10), seed=seed
-            )
+                job.privacy, problem.network, who, algorithm=job.algorithm, curvature=_typical(problem),
+                games=max(_LEARNT, games // 10), seed=seed,
+            )  # fmt: skip
             found.append(Found(None, _of_messages(messages)))
     tell(1.0, "done")
     mechanism = type(job.privacy).__name__ if job.privacy is not None and masks else "none"
@@ -173,11 +173,7 @@ def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, r
     public = public_knowledge(problem, job)
     view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
     found = attack_run(view, public, truth)
-    more = [recorded_whole(view, public, rounds), labels_from_sum(view, public, truth)]
-    if public.mechanism == "none":
-        best = max((each.estimate for each in found if each.estimate), key=lambda e: len(e.agents), default=None)
-        if best is not None and best.values.shape[1] == problem.dim:
-            more.append(labels(best, public, truth))
+    more = [recorded_whole(view, public, rounds)]
     if effective is not None:
         more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
     return found + [Found(None, verdict) for verdict in more if verdict is not None]
@@ -200,6 +196,12 @@ def _experiments(
         costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
         found.append(Found(None, infer_labels(setting, costs, truth.labels)))
     return found
+
+
+def _typical(problem: Problem) -> float:
+    """Return the curvature of made-up costs on which the run's own settings converge: that of the average cost."""
+    highest = Landscape(problem.stack, problem.network).mean_smoothness
+    return highest if 0.0 < highest < math.inf else 2.0
 
 
 def _of_messages(game: Game) -> Verdict:
@@ -242,7 +244,8 @@ def _best(found: list[Found], agent: int, dim: int) -> Belief | None:
     """Return the surest belief about one agent."""
     beliefs = []
     for each in found:
-        told = each.estimate.of(agent) if each.estimate is not None else None
+        about = each.estimate is not None and each.estimate.about == "gradients"
+        told = each.estimate.of(agent) if each.estimate is not None and about else None
         if told is not None:
             value, deviation = told
             beliefs.append(Belief(attack=each.verdict.attack, value=value[-dim:].tolist(), deviation=deviation))

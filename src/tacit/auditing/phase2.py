@@ -17,13 +17,13 @@ from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.game import Game, honest_part, result, worlds_apart, worst_direction
 from tacit.auditing.public import Public
 from tacit.auditing.release import bound_of
-from tacit.auditing.view import View, received
+from tacit.auditing.view import View, gossip
 from tacit.auditing.watch import public_knowledge, watch
 from tacit.costs import Quadratic
 from tacit.masks import AffineMasks
 from tacit.network import Network
 from tacit.solving import Problem, prepare
-from tacit.typing import Array
+from tacit.typing import Algorithm, Array
 
 _TOGETHER = 400  # games that run as one problem
 
@@ -33,13 +33,17 @@ def play_messages(
     network: Network,
     coalition: Sequence[int],
     *,
-    algorithm: str,
+    algorithm: str | Algorithm,
+    curvature: float = 2.0,
     games: int = 4000,
     mu: float = 2.0,
     exchanges: int = 12,
     seed: int | None = None,
 ) -> Game:
-    """Play with the best test on z and the coalition's first *exchanges* of gossip, in worlds that are μ apart."""
+    """Play with the best test on z and the coalition's first *exchanges* of gossip, in worlds that are μ apart.
+
+    *algorithm* is a name, or settings that are safe for costs of that *curvature*.
+    """
     rng = np.random.default_rng(seed)
     laplacian, honest = honest_part(masks, network, coalition)
     change = worst_direction(laplacian)
@@ -51,7 +55,7 @@ def play_messages(
         slopes = np.zeros((len(network), _TOGETHER))
         slopes[honest] = distance * np.outer(change, world - 0.5)
         fresh = dataclasses.replace(masks, seed=None if seed is None else seed + batch)
-        view, public = _played(fresh, network, coalition, slopes, algorithm, exchanges)
+        view, public = _played(fresh, network, coalition, slopes, algorithm, curvature, exchanges)
         z = coefficients(view, public)[1]
         test = NeymanPearson()(z, change, laplacian)
         features.append(np.column_stack([test, _messages(view, exchanges)]))
@@ -61,13 +65,20 @@ def play_messages(
 
 
 def _played(
-    masks: AffineMasks, network: Network, coalition: Sequence[int], slopes: Array, algorithm: str, exchanges: int
+    masks: AffineMasks,
+    network: Network,
+    coalition: Sequence[int],
+    slopes: Array,
+    algorithm: str | Algorithm,
+    curvature: float,
+    exchanges: int,
 ) -> tuple[View, Public]:
-    single = Problem(network, [Quadratic([[2.0]], [0.0]) for _ in range(len(network))])
-    settings = prepare(single, privacy=masks, algorithm=algorithm).job.algorithm
-    curvature = 2.0 * np.eye(slopes.shape[1])
-    problem = Problem(network, [Quadratic.of(curvature, row) for row in slopes])
-    job = prepare(problem, privacy=masks, algorithm=settings, max_rounds=max(2, exchanges)).job  # type: ignore[arg-type]
+    if isinstance(algorithm, str):
+        single = Problem(network, [Quadratic([[curvature]], [0.0]) for _ in range(len(network))])
+        algorithm = prepare(single, privacy=masks, algorithm=algorithm).job.algorithm
+    bent = curvature * np.eye(slopes.shape[1])
+    problem = Problem(network, [Quadratic.of(bent, row) for row in slopes])
+    job = prepare(problem, privacy=masks, algorithm=algorithm, max_rounds=max(2, exchanges)).job  # type: ignore[arg-type]
     return watch(job, coalition, worst_case=True), public_knowledge(problem, job)
 
 
@@ -75,8 +86,8 @@ def _messages(view: View, exchanges: int) -> Array:
     """Return what honest neighbours said, one row per game."""
     rows = [
         values
-        for exchange in view.only("mix", "gather")[:exchanges]
-        for agent, values in received(exchange).items()
+        for exchange in gossip(view, masked=True)[:exchanges]
+        for agent, values in zip(exchange.senders.tolist(), exchange.values, strict=True)
         if agent not in view.coalition
     ]
     return np.stack(rows, axis=1)

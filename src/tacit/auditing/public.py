@@ -7,15 +7,15 @@ affine masks that is the curvature of every cost, and the features of a regressi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import InputError
 from tacit.network import Topology
-from tacit.typing import Array
+from tacit.typing import Algorithm, Array, Cost
 
 
 class Public(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,9 +25,8 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """(E, 2)."""
     weights: Array
     """W, (n, n)."""
-    algorithm: str
-    """By its name in files, such as gradient-tracking."""
-    settings: dict[str, Any]
+    algorithm: Algorithm | None = None
+    """Its settings, ready to run (`tacit.typing.Algorithm`); None where none runs, as in phase 1 by itself."""
     start: Array
     """x₀, (m,): where all agents start."""
     point: Array
@@ -48,6 +47,8 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """Conceded: A_i of logistic regressions, (records, m) each; None where they are hidden."""
     slopes: Array | None = None
     """Conceded with the features: the gradient of the curved part at the point, (n, m)."""
+    family: Callable[..., Cost] | None = None
+    """The class of all agents' costs, where they are of one: makes costs from made-up data, and holds nobody's."""
 
     @property
     def agents(self) -> int:
@@ -78,9 +79,3 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
         """Return the connected pieces of the honest graph."""
         pieces = self.network.without(coalition.tolist()).components
         return [np.array(piece, dtype=np.intp) for piece in pieces]
-
-    def setting(self, name: str) -> float:
-        """Return one of the algorithm's settings."""
-        if name not in self.settings:
-            raise InputError(f"{self.algorithm} has no setting called {name!r}.")
-        return float(self.settings[name])

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.public import Public
-from tacit.auditing.recorder import Overheard
+from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
 from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Keystreams, Mechanism, SumMasks, agent_keys
 from tacit.network import Network, mixing_weights
+from tacit.runtimes import Stacked
 from tacit.runtimes.peers.epochs import Cancelling
 from tacit.typing import Array, Rows
 
@@ -82,13 +83,14 @@ def release(
         if width and part.shape[1] < width:
             break
         cost = _cost(masks, part)
-        peers = Overheard(network, "metropolis", coalition)
+        recorder = Recorder(network, "metropolis", coalition)
+        peers = recorder.together(Stacked(network))
         around = peers if without is None else Cancelling(peers, _rows_of(network, without))
         hidden = masks.hide(cost, around, keys.source(network), network=network)
         told = masks.basis.read(hidden.cost).copy()
         if without is not None:
             told[without] = np.nan  # it has left, and publishes nothing more
-        views.append(_view(coalition, peers, Published(gradients=told), part.shape[1]))
+        views.append(_view(coalition, recorder, Published(gradients=told), part.shape[1]))
         kept.append(part)
         scales.append(masks.basis.scales(hidden.cost.dim))
     public = _public(masks, network, kept[0].shape[1], sigma=masks.sigma)
@@ -115,13 +117,12 @@ def release_sums(
     masks: SumMasks, network: Network, sums: Sequence[Array], coalition: Sequence[int], *, keys: Keys
 ) -> Release:
     """Add up several times in one run, and return what the coalition sees of it; secrets are those of the first."""
-    words: list[Any] = []
-    peers = Overheard(network, "metropolis", coalition, words=words)
-    hidden = masks.hide(None, peers, keys.source(network), network=network)
+    recorder = Recorder(network, "metropolis", coalition)
+    hidden = masks.hide(None, recorder.together(Stacked(network)), keys.source(network), network=network)
     for secrets in sums:
         hidden.peers.sum(secrets)
     width = sums[0].shape[1]
-    view = _view(coalition, peers, Published(words=words), width)
+    view = _view(coalition, recorder, Published(words=recorder.words), width)
     step = masks.fixed_point(agents=len(network)).step
     public = _public(masks, network, width, sigma=None, step=step)
     return Release([view], public, np.ones(width), sums[0])
@@ -166,10 +167,10 @@ def _cost(masks: GaussianMasks, secrets: Array) -> Any:
     raise InputError(f"the audit has no made-up costs for the basis {type(masks.basis).__name__}.")
 
 
-def _view(coalition: Sequence[int], peers: Overheard, published: Published, width: int) -> View:
+def _view(coalition: Sequence[int], recorder: Recorder, published: Published, width: int) -> View:
     nothing = Own(gradients=np.zeros((len(coalition), width)), curvatures=np.zeros((0, 0, 0)))
     members = np.array(sorted(coalition), dtype=np.int64)
-    return View(coalition=members, own=nothing, exchanges=peers.exchanges, published=published)
+    return View(coalition=members, own=nothing, exchanges=recorder.exchanges(), published=published)
 
 
 def _public(
@@ -180,8 +181,6 @@ def _public(
     return Public(
         links=network.links,
         weights=mixing_weights(network).toarray(),
-        algorithm="direct",
-        settings={},
         start=np.zeros(width),
         point=np.zeros(width),
         mechanism="sums" if sigma is None else "coefficients",

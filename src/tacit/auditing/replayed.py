@@ -7,7 +7,6 @@ costs, and must send the same messages, number by number, in every exchange. Tha
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,35 +14,16 @@ import numpy as np
 
 from tacit.auditing.verdict import Verdict
 from tacit.auditing.view import Exchange, View
-from tacit.auditing.watch import watch
-from tacit.masks import Hidden, Source
-from tacit.masks.mechanism import EVERY_ROW, Rounded
-from tacit.network import Network
+from tacit.auditing.watch import watch_again
 from tacit.runtimes import Job
-from tacit.typing import Peers
 
 _KINDS = ("mix", "gather", "up", "down")
 _APART = 1e-7  # agents apart add up in another order
 
 
-class _Given:
-    """Phase 1 as it was: hands out the effective costs that came out of it."""
-
-    def __init__(self, masks: Any, effective: Any) -> None:
-        self._masks, self._effective = masks, effective
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._masks, name)
-
-    def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
-        resolution = len(network) * self._masks.terms(network, 1).step / 2.0
-        return Hidden(self._effective, Rounded(peers, resolution))
-
-
 def replay(job: Job, view: View, effective: Any, coalition: Sequence[int], *, exactly: bool) -> Verdict:
     """Judge whether all that members heard in phase 2 follows from the effective costs; *exactly*: bit for bit."""
-    given = _Given(job.privacy, effective)
-    again = watch(dataclasses.replace(job, privacy=given), coalition)
+    again = watch_again(job, coalition, effective)
     said, must = view.only(*_KINDS), again.only(*_KINDS)
     if len(said) != len(must):
         says = f"{len(said)} exchanges were heard, and the effective costs explain {len(must)}"

@@ -10,29 +10,25 @@ from scipy.stats import kstest
 
 from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
-from tacit.auditing.attacks.estimate import Attack, Estimate
-from tacit.auditing.attacks.first_message import FirstMessage
+from tacit.auditing.attacks.estimate import About, Attack, Estimate
 from tacit.auditing.attacks.labels import LabelInference
 from tacit.auditing.attacks.likelihood import MaximumLikelihood, coordinate_scales
 from tacit.auditing.attacks.observability import Observability
-from tacit.auditing.attacks.replay_admm import ReplayADMM
-from tacit.auditing.attacks.replay_dgd import ReplayDGD
-from tacit.auditing.attacks.replay_extra import ReplayEXTRA
-from tacit.auditing.attacks.replay_nids import ReplayNIDS
-from tacit.auditing.attacks.rules import follows
+from tacit.auditing.attacks.rehearsal import said
+from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.auditing.public import Public
+from tacit.auditing.tree import parents_and_depths
 from tacit.auditing.verdict import RISK, Verdict, judge_exact, judge_gaussian, skipped
 from tacit.auditing.view import View
 from tacit.typing import Array
 
 ATTACKS: tuple[Attack, ...] = (
-    FirstMessage(), ReplayDGD(), ReplayEXTRA(), ReplayNIDS(), ReplayADMM(), Observability(), MaximumLikelihood(),
-    TreeSums(),
+    Replay(), Observability(), MaximumLikelihood(), TreeSums(), GradientDifferences(), Constants(),
+    LabelInference(), SubsetSum(),
 )  # fmt: skip
-"""Attacks that end in beliefs about single agents."""
-_FAR = ("observability", "tree sums", "maximum likelihood")  # not about neighbours in particular
+"""All attacks on one run. Whatever algorithm is run, every one of them is tried, or says why not."""
 _CLEAR = 1e-6  # a belief of this relative deviation is as good as exact
 
 
@@ -55,27 +51,23 @@ class Found(NamedTuple):
 def attack_run(
     view: View, public: Public, truth: Truth, on_attack: Callable[[str], None] = lambda name: None
 ) -> list[Found]:
-    """Run every attack on one view."""
+    """Run every attack on one view; one that does not apply says why."""
     found = []
     for attack in ATTACKS:
         on_attack(attack.name)
         why = attack.misses(view, public)
         if why is not None:
-            continue  # another algorithm's replay is no news
+            found.append(Found(None, skipped(attack.name, why)))
+            continue
         estimate = attack(view, public)
-        verdict = _judge(attack.name, estimate, view, public, truth)
+        verdict = _JUDGES[estimate.about](attack.name, estimate, view, public, truth)
         found.append(Found(estimate if verdict.status != "skipped" else None, verdict))
-    found.append(Found(None, differences(view, public, truth)))
-    if public.mechanism == "affine":
-        found.append(Found(None, constants(view, public, truth)))
-    return [
-        each for each in found if each.verdict.status != "skipped" or each.verdict.attack != "gradient differences"
-    ]
+    return found
 
 
-def _judge(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
+def _judge_gradients(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
     if not len(estimate.agents):
-        return skipped(name, "nobody is in sight")
+        return skipped(name, "what members hear leaves every gradient open")
     if public.mechanism == "basis":
         return skipped(name, "coefficients along a basis are attacked in bulk")
     secret = _secret(estimate, public, truth)
@@ -86,9 +78,6 @@ def _judge(name: str, estimate: Estimate, view: View, public: Public, truth: Tru
         says = f"{int(clear.sum())} of {len(public.honest(view.coalition))} honest agents"
         if not clear.any():
             return skipped(name, "the equations are too badly conditioned")
-        missed = set() if name in _FAR else neighbours_of(public, view) - set(estimate.agents[clear].tolist())
-        if missed:
-            return Verdict(attack=name, status="weak", says=f"{len(missed)} neighbour(s) were not read; {says}")
         return judge_exact(name, errors[clear], size, promised=False, says=says)
     if public.sigma is None:
         return _judge_words(name, errors, estimate, public)
@@ -101,7 +90,7 @@ def _judge(name: str, estimate: Estimate, view: View, public: Public, truth: Tru
 
 
 def neighbours_of(public: Public, view: View) -> set[int]:
-    """Return the honest agents beside a member: one message of theirs tells their gradient, without masks."""
+    """Return the honest agents beside a member."""
     links = public.links
     beside = np.concatenate([links[np.isin(links[:, a], view.coalition), 1 - a] for a in (0, 1)])
     return {int(i) for i in beside} - set(view.coalition.tolist())
@@ -109,11 +98,13 @@ def neighbours_of(public: Public, view: View) -> set[int]:
 
 def recorded_whole(view: View, public: Public, rounds: int) -> Verdict | None:
     """Return a red verdict where messages are missing that the attacks must have: None if all is there."""
-    heard = view.only("mix", "gather")
-    must = min(rounds, 3 * public.agents)
-    if not heard and not follows(public.algorithm):
-        return None
+    gossiped = said(view, public)
+    heard, must = gossiped, min(rounds, 3 * public.agents)
     beside = neighbours_of(public, view)
+    if not gossiped and (public.algorithm is None or public.algorithm.sums):
+        parents, _ = parents_and_depths(public.network)
+        heard = view.only("up")
+        beside = {i for i, above in enumerate(parents.tolist()) if above in view.coalition}
     whole = [beside <= set(exchange.senders.tolist()) for exchange in heard[:must]]
     if len(whole) >= must and all(whole):
         return None
@@ -146,67 +137,49 @@ def _judge_words(name: str, errors: Array, estimate: Estimate, public: Public) -
     return Verdict(attack=name, status=status, measured=chance, low=RISK, says=says)
 
 
-def differences(view: View, public: Public, truth: Truth) -> Verdict:
+def _judge_curvatures(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
     """Curvature from differences of gradients: open under affine masks, and the certificate says so."""
-    attack = GradientDifferences()
-    if attack.misses(view, public) is not None or truth.curvatures is None or public.curvatures is None:
-        return skipped(attack.name, "no gradient can be read at enough points")
-    found = attack(view, public)
-    if not len(found.agents):
-        return skipped(attack.name, "nobody's neighbours are all in sight")
-    errors = found.values - truth.curvatures[found.agents].reshape(len(found.agents), -1)
+    if public.curvatures is None or truth.curvatures is None:
+        return skipped(name, "costs do not bend the same way everywhere")
+    if not len(estimate.agents):
+        return skipped(name, "no agent's gradient is read at enough points: not all of its neighbours are heard")
+    errors = estimate.values - truth.curvatures[estimate.agents].reshape(len(estimate.agents), -1)
     size = 100.0 * float(np.abs(truth.curvatures).max())
-    says = f"curvature of {len(found.agents)} agent(s), which affine masks do not cover"
-    return judge_exact(attack.name, errors, size, promised=False, says=says)
+    says = f"curvature of {len(estimate.agents)} agent(s), which affine masks do not cover"
+    return judge_exact(name, errors, size, promised=False, says=says)
 
 
-def constants(view: View, public: Public, truth: Truth) -> Verdict:
+def _judge_constants(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
     """Constants of effective costs: none may be there."""
-    attack = Constants()
-    why = attack.misses(view, public)
-    if why is not None:
-        return skipped(attack.name, why)
-    found = attack(view, public)
-    if not len(found.agents):
-        return Verdict(
-            attack=attack.name, status="within", says="no effective cost carries a constant", measured=0.0
-        )
-    g, P = truth.at_zero[found.agents], np.asarray(public.curvatures)[found.agents]
+    if not len(estimate.agents):
+        return Verdict(attack=name, status="within", says="no effective cost carries a constant", measured=0.0)
+    g, P = truth.at_zero[estimate.agents], np.asarray(public.curvatures)[estimate.agents]
     exact = np.einsum("ij,ijk,ik->i", g, np.linalg.pinv(P, hermitian=True), g)
-    errors = found.values[:, 0] - exact
-    return judge_exact(attack.name, errors, float(np.abs(exact).max()), promised=True, says="the constants tell")
+    errors = estimate.values[:, 0] - exact
+    return judge_exact(name, errors, float(np.abs(exact).max()), promised=True, says="the constants tell")
 
 
-def labels(estimate: Estimate, public: Public, truth: Truth) -> Verdict | None:
-    """Labels from gradients that were read as they are: all of them, where all labels can be tried."""
-    attack = LabelInference()
-    if attack.misses(public) is not None or truth.labels is None or not len(estimate.agents):
-        return None
-    guessed = {i: y for i, y in attack(estimate, public).items() if truth.labels[i] is not None}
-    if not guessed:
-        return skipped(attack.name, "Aᵀy leaves a choice of labels: nobody can say what is right")
-    right = np.concatenate([guessed[i] == truth.labels[i] for i in guessed])
-    sure = [bool((guessed[i] == truth.labels[i]).all()) for i in guessed if len(guessed[i]) <= attack.tried]
-    says = f"{100 * right.mean():.0f} % of {len(right)} labels right"
-    return Verdict(
-        attack=attack.name, status="open" if all(sure) else "weak", measured=float(right.mean()), says=says
-    )
+def _judge_labels(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
+    """Labels: open where gradients are, and where the exact sum alone singles them out, whatever the masks."""
+    if not len(estimate.agents):
+        return Verdict(attack=name, status="within", says="several labellings fit what members know", measured=0.0)
+    right, sure = [], []
+    for agent, row in zip(estimate.agents.tolist(), estimate.values, strict=True):
+        labels = None if truth.labels is None else truth.labels[agent]
+        if labels is not None:
+            right.append(row[: len(labels)] == labels)
+            sure.append(len(labels) <= LabelInference.tried)
+    if not right:
+        return skipped(name, "Aᵀy leaves a choice of labels: nobody can say what is right")
+    share = float(np.concatenate(right).mean())
+    missed = any(not each.all() for each, certain in zip(right, sure, strict=True) if certain)
+    says = f"{100 * share:.0f} % of {sum(map(len, right))} labels right; {estimate.says}"
+    return Verdict(attack=name, status="weak" if missed else "open", measured=share, says=says)
 
 
-def labels_from_sum(view: View, public: Public, truth: Truth) -> Verdict | None:
-    """Labels that the exact sum alone singles out: no mask can help, and the certificate does not say it does."""
-    attack = SubsetSum()
-    if attack.misses(view, public) is not None or truth.labels is None:
-        return None
-    everybody = attack(view, public)
-    if not everybody:
-        return Verdict(
-            attack=attack.name, status="within", says="several labellings have the same sum", measured=0.0
-        )
-    guessed = {i: y for i, y in everybody.items() if truth.labels[i] is not None}
-    if not guessed:
-        return skipped(attack.name, "Aᵀy leaves a choice of labels: nobody can say what is right")
-    right = np.concatenate([guessed[i] == truth.labels[i] for i in guessed])
-    status = "open" if right.all() else "weak"
-    says = f"{len(right)} labels follow from the exact sum, whatever σ: there is no other world with that sum"
-    return Verdict(attack=attack.name, status=status, says=says, measured=float(right.mean()))
+_JUDGES: dict[About, Callable[[str, Estimate, View, Public, Truth], Verdict]] = {
+    "gradients": _judge_gradients,
+    "curvatures": _judge_curvatures,
+    "constants": _judge_constants,
+    "labels": _judge_labels,
+}

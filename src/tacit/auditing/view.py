@@ -9,6 +9,7 @@ Views of all runtimes have this one format, and survive a file.
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,14 @@ def masks_of(view: View) -> list[Exchange]:
         elif exchange.kind == "more" and found:
             found[-1].append(exchange)
     return [_joined(pieces) for pieces in found]
+
+
+def gossip(view: View, *, masked: bool) -> list[Exchange]:
+    """Return what agents said to neighbours in phase 2; where it was *masked*, the first swap was of masks."""
+    said = [exchange for exchange in view.exchanges if exchange.kind not in ("up", "down", "look")]
+    if masked:
+        said = list(dropwhile(lambda exchange: exchange.kind in ("drawn", "more"), said[1:]))
+    return said
 
 
 def _joined(pieces: list[Exchange]) -> Exchange:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.algorithms import ALGORITHMS, Direct
+from tacit.auditing.attacks.contents import points_of
+from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.public import Public
-from tacit.auditing.recorder import Listener, Overheard
+from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Exchange, Own, Published, View
+from tacit.auditing.view import Own, Published, View
 from tacit.costs import Logistic, Quadratics, pack, stack
-from tacit.errors import InputError
+from tacit.errors import InputError, TacitError
 from tacit.masks import AffineMasks, GaussianMasks, Hidden, Mechanism, QuadraticMasks, Source, SumMasks
-from tacit.masks.mechanism import EVERY_ROW
+from tacit.masks.mechanism import EVERY_ROW, Rounded
 from tacit.network import Network, mixing_weights
-from tacit.runtimes import Job, Progress, agents, peers, stacked
+from tacit.runtimes import Hide, Job, Progress, Run, agents, peers, stacked
 from tacit.solving import Problem
 from tacit.typing import Array, Peers
 
@@ -61,89 +59,104 @@ def watch_effective(
 ) -> Watched:
     """Do as `watch` does, and return also what the simulation alone knows."""
     point = public_point(job)
-    publishing = Publishing(job.privacy, job.network, point) if worst_case and job.privacy is not None else None
-    if publishing is not None and runtime == "peers":
+    publication = Publication(job, point) if worst_case and job.privacy is not None else None
+    if publication is not None and runtime == "peers":
         raise InputError(
             "the worst case needs all effective costs in one place; use the stacked or agents runtime."
         )
-    observed = job if publishing is None else dataclasses.replace(job, privacy=publishing)
-    exchanges, words, rounds = _run(observed, coalition, runtime, on_progress)
+    recorder = Recorder(job.network, job.weights, coalition)
+    run = _run(job, runtime, recorder, None if publication is None else publication.hide, on_progress)
     view = View(
         coalition=np.array(sorted(coalition), dtype=np.int64),
         own=_own(job, coalition, point),
-        exchanges=exchanges,
-        published=None if publishing is None else publishing.published(words),
+        exchanges=recorder.exchanges(),
+        published=None if publication is None else publication.published(recorder.words),
     )
-    return Watched(view, None if publishing is None else publishing.effective(), rounds)
+    return Watched(view, None if publication is None else publication.effective(), run.rounds)
+
+
+def watch_again(job: Job, coalition: Sequence[int], effective: Any) -> View:
+    """Run phase 2 once more, on effective costs as they were; return what the coalition hears of it."""
+    resolution = len(job.network) * job.privacy.terms(job.network, 1).step / 2.0 if job.privacy is not None else 0.0
+
+    def hide(cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
+        return Hidden(effective, Rounded(peers, resolution))
+
+    recorder = Recorder(job.network, job.weights, coalition)
+    stacked.run(job, tap=recorder, hide=hide)
+    return View(
+        coalition=np.array(sorted(coalition), dtype=np.int64),
+        own=_own(job, coalition, public_point(job)),
+        exchanges=recorder.exchanges(),
+    )
 
 
 def _run(
-    job: Job, coalition: Sequence[int], runtime: str, on_progress: Callable[[Progress], None] | None
-) -> tuple[list[Exchange], list[NDArray[Any]], int]:
-    if runtime == "stacked":
-        words: list[NDArray[Any]] = []
-        heard: list[Overheard] = []
-
-        def together(network: Network, weights: str) -> Overheard:
-            heard.append(Overheard(network, weights, coalition, words=words))
-            return heard[0]
-
-        done = stacked.run(job, on_progress, together=together)
-        return heard[0].exchanges, words, done.rounds
-    runners = {"agents": agents.run, "peers": peers.run}
+    job: Job,
+    runtime: str,
+    recorder: Recorder,
+    hide: Hide | None,
+    on_progress: Callable[[Progress], None] | None,
+) -> Run:
+    if runtime == "peers":
+        return peers.run(job, on_progress, tap=recorder)
+    runners = {"agents": agents.run, "stacked": stacked.run}
     if runtime not in runners:
         raise InputError(f"no runtime is called {runtime!r}; choose stacked, agents or peers.")
-    listener = Listener(coalition)
-    done = partial(runners[runtime], tap=listener)(job, on_progress)
-    return listener.exchanges(), [], done.rounds
+    return runners[runtime](job, on_progress, tap=recorder, hide=hide)
 
 
-class Publishing:
-    """A mechanism that also publishes every effective cost, as the proof of Theorem 2 assumes phase 2 does."""
+class Publication:
+    """All effective costs, as the proof of Theorem 2 assumes that phase 2 publishes them."""
 
-    def __init__(self, masks: Mechanism, network: Network, point: Array) -> None:
-        self._masks, self._point, self._agents = masks, point, len(network)
-        self._starts = np.concatenate([[0], np.cumsum(network.degrees)[:-1]])
-        self._rows: dict[int, tuple[Array, Array, Array]] = {}
+    def __init__(self, job: Job, point: Array) -> None:
+        self._job, self._point = job, point
+        self._starts = np.concatenate([[0], np.cumsum(job.network.degrees)[:-1]])
         self._costs: dict[int, Any] = {}
-        self.seed = masks.seed
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._masks, name)
 
     def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
-        """Run phase 1 as the mechanism does; note what the effective costs are."""
-        hidden = self._masks.hide(cost, peers, source, network=network, rows=rows)
-        if isinstance(self._masks, GaussianMasks):
+        """Run phase 1 as the mechanism does, and keep the effective costs."""
+        masks = self._job.privacy
+        if masks is None:
+            return Hidden(cost, peers)
+        hidden = masks.hide(cost, peers, source, network=network, rows=rows)
+        if isinstance(masks, GaussianMasks):
             first = 0 if rows == EVERY_ROW else int(np.flatnonzero(self._starts == rows.start)[0])
             self._costs[first] = hidden.cost
-            shape = hidden.cost.affine.shape
-            at = np.broadcast_to(self._point, shape)
-            told = (hidden.cost.grad(at), hidden.cost.hess(at), hidden.cost.value(np.zeros(shape)))
-            told = (told[0], pack(np.broadcast_to(told[1], (*shape, shape[-1]))), told[2])
-            for k in range(self._agents if rows == EVERY_ROW else 1):
-                self._rows[first + k] = tuple(t[k] if rows == EVERY_ROW else t for t in told)  # type: ignore[assignment]
         return hidden
 
     def effective(self) -> Any:
         """Return all effective costs as one object; None where none was made."""
         if len(self._costs) <= 1:
             return self._costs.get(0)
-        return stack([self._costs[i] for i in range(self._agents)])
+        return stack([self._costs[i] for i in range(len(self._job.network))])
 
     def published(self, words: list[NDArray[Any]]) -> Published:
         """Return all that was published."""
-        if not self._rows:
+        cost = self.effective()
+        if cost is None:
             return Published(words=words)
-        rows = [self._rows[i] for i in range(self._agents)]
-        gradients, curvatures, values = (np.stack(part) for part in zip(*rows, strict=True))
-        return Published(gradients=gradients, curvatures=curvatures, values=values)
+        at = np.tile(self._point, (len(self._job.network), 1))
+        try:
+            curvatures = pack(np.broadcast_to(cost.hess(at), (*at.shape, at.shape[1])))
+        except TacitError:  # a cost may come without its Hessian
+            curvatures = None
+        return Published(gradients=cost.grad(at), curvatures=curvatures, values=cost.value(np.zeros_like(at)))
 
 
 def public_point(job: Job) -> Array:
-    """Return where gradients are taken that masks hide: x₀, or the origin where curvature is masked or summed."""
-    at_origin = isinstance(job.privacy, QuadraticMasks) or isinstance(job.algorithm, Direct)
-    return np.zeros_like(job.x0) if at_origin else job.x0
+    """Return where gradients are taken that masks hide: at x₀, or where the algorithm takes its first one instead.
+
+    Where curvature is masked it is the origin.
+    """
+    if isinstance(job.privacy, QuadraticMasks):
+        return np.zeros_like(job.x0)
+    try:
+        points = points_of(job.algorithm, job.x0)
+    except Opaque:
+        return job.x0
+    elsewhere = points and not any(np.array_equal(point, job.x0) for point in points)
+    return points[0] if elsewhere else job.x0
 
 
 def public_knowledge(problem: Problem, job: Job) -> Public:
@@ -154,13 +167,11 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
     at = np.tile(point, (len(network), 1))
     quadratic = open_parts and Quadratics().covers(problem.stack) and not problem.stack.is_rough
     logistic = open_parts and all(type(cost) is Logistic for cost in problem.costs)
-    name = next((name for name, kind in ALGORITHMS.items() if kind is type(job.algorithm)), "another")
-    settings: dict[str, Any] = dataclasses.asdict(job.algorithm) if dataclasses.is_dataclass(job.algorithm) else {}
+    families = {type(cost) for cost in problem.costs}
     return Public(
         links=network.links,
         weights=mixing_weights(network, job.weights).toarray(),
-        algorithm=name,
-        settings=msgspec.to_builtins(settings),
+        algorithm=job.algorithm,
         start=job.x0,
         point=point,
         mechanism=_kind(masks),
@@ -172,6 +183,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         curvatures=np.broadcast_to(problem.stack.hess(at), (*at.shape, problem.dim)) if quadratic else None,
         features=[cost.A for cost in problem.costs if isinstance(cost, Logistic)] if logistic else None,
         slopes=problem.stack.grad(at) - problem.stack.affine if logistic else None,
+        family=families.pop() if len(families) == 1 else None,
     )
 
 

@@ -9,257 +9,216 @@ and publish again. Both views together tell those terms and the leaver's coeffic
 view is a function of the second: what is told of those who stay is one view, that of the graph without the leavers.
 So the two cost max(ε, ε'), with ε' of that graph, and not ε + ε'.
 
-Every run also tells the sum of the coefficients over each component S of its honest graph, exactly. An agent is
-exposed if and only if its indicator lies in the span of those 1_S: a rank test. Two runs that differ in one agent
-are the plainest case.
+Every run also tells, exactly, the sum of what its agents brought over each component S of its honest graph:
+
+    Σ_{i ∈ S} ϑ(i, v)        v the version of i's data in that run
+
+Each (agent, version) is an unknown of its own. A combination of one agent's unknowns is told if and only if the
+span of those sums contains a vector that is zero everywhere else: a test of rank. If it is ϑ(i, v) itself, agent i
+is exposed: two runs that differ in one agent are the plainest case. If it is ϑ(i, w) − ϑ(i, v), what changed at i
+is: two runs of the same agents, one of whom has brought a record more. Versions count as unrelated numbers; whoever
+knows how they are related (records left out in turn, and in pairs) may learn more.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
-import networkx as nx
 import numpy as np
 
-from tacit.errors import MaskError
+from tacit.certificates.determined import Knowledge, knowledge
+from tacit.certificates.exposure import Exposure, Kind, least
+from tacit.certificates.history import History, Unknown, components, histories
+from tacit.certificates.release import Release
+from tacit.typing import Array
 
-_IN_SPAN = 1e-8
-_SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
-    """One run, as far as others could see it. Agents' names are strings."""
-
-    run: str
-    participants: tuple[str, ...]
-    links: tuple[tuple[str, str], ...]
-    sigmas: tuple[float, ...]
-    """σ of the masks, one or one per basis function; none for secret sums, whose masks are uniform."""
-    basis: str = "affine"
-    cost_version: str = "1"
-    masks: str = ""
-    """Names the earlier run whose masks are used again on purpose; empty for fresh ones."""
-    link_scales: tuple[tuple[str, str, float], ...] = ()
-    """Links whose σ is multiplied by a factor of their own."""
-
-    @classmethod
-    def of(
-        cls,
-        run: str,
-        graph: nx.Graph[Any],
-        *,
-        sigma: float | Sequence[float],
-        link_scales: Mapping[tuple[Any, Any], float] | None = None,
-        **more: str,
-    ) -> Release:
-        """Return the release of a run over *graph*; *sigma* is infinite for secret sums."""
-        named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
-        scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
-        sigmas = tuple(np.atleast_1d(np.asarray(sigma, dtype=np.float64)).tolist())
-        if not sigmas or not all(s > 0 for s in sigmas) or (math.inf in sigmas and len(set(sigmas)) > 1):
-            raise MaskError(
-                "sigma must be one positive number, one per basis function, or infinity for secret sums."
-            )
-        sigmas = () if math.inf in sigmas else sigmas
-        if not sigmas and more.get("masks"):
-            raise MaskError(
-                "masks of a secret sum are never used again: two sums under one mask tell their difference."
-            )
-        links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
-        participants = tuple(sorted(str(a) for a in graph))
-        return cls(run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales, **more)
-
-    @property
-    def draw(self) -> str:
-        """The name of the draw of masks."""
-        return self.masks or self.run
-
-    def graph(self) -> nx.Graph[str]:
-        """Return the communication graph."""
-        graph: nx.Graph[str] = nx.Graph()
-        graph.add_nodes_from(self.participants)
-        graph.add_edges_from(self.links)
-        return graph
-
-    def without(self, left: Iterable[str], *, run: str) -> Release:
-        """Return how the run goes on, with the masks that it has, when these agents have *left*."""
-        gone = set(left)
-        return replace(
-            self,
-            run=run,
-            masks=self.draw,
-            participants=tuple(a for a in self.participants if a not in gone),
-            links=tuple(link for link in self.links if not gone & set(link)),
-            link_scales=tuple(scale for scale in self.link_scales if not gone & set(scale[:2])),
-        )
-
-    def same_view(self, other: Release) -> bool:
-        """Whether both runs, with the same masks, show the same numbers."""
-        return all(getattr(self, name) == getattr(other, name) for name in _SHOWN)
-
-
-@dataclass(frozen=True, slots=True)
-class Exposure:
-    """An agent whose coefficient follows exactly from the runs named."""
-
-    agent: str
-    runs: tuple[str, ...]
-    coalition: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        to = f" to {', '.join(self.coalition)}" if self.coalition else ""
-        if len(self.runs) == 1:
-            return f"exposed: agent {self.agent}{to}, alone in its component in run {self.runs[0]}"
-        if len(self.runs) == 2:
-            return f"exposed: agent {self.agent}{to}, because runs {' and '.join(self.runs)} differ only in it"
-        return f"exposed: agent {self.agent}{to}, by adding and subtracting runs {', '.join(self.runs)}"
-
-
-def reused_masks(releases: Iterable[Release], new: Release, *, left: Iterable[str] = ()) -> Release | None:
-    """Return an earlier release whose masks *new* would use again for something else.
-
-    To go on without those who have *left*, with their terms cancelled, is nothing else.
-    """
-    gone = tuple(left)
-    return next(
-        (
-            old
-            for old in releases
-            if old.draw == new.draw and not old.same_view(new) and not old.without(gone, run="").same_view(new)
-        ),
-        None,
-    )
-
-
-def is_repeated(releases: Iterable[Release], new: Release) -> bool:
-    """Whether *new* shows exactly what an earlier release showed: same costs, same masks."""
-    return bool(new.masks) and any(old.draw == new.masks and old.same_view(new) for old in releases)
+_ZERO = 1e-7  # weights of sums below this are rounding
 
 
 def exposures(
     releases: Sequence[Release], *, coalition: Iterable[str] = (), owner: str | None = None
 ) -> tuple[Exposure, ...]:
-    """Return the agents whose coefficients all *releases* together tell exactly to *coalition*.
+    """Return what all *releases* together tell exactly of single agents to *coalition*.
 
-    A new cost version is a new unknown of *owner*, whose ledger this is; the others count as unchanged, which is
-    the careful assumption, and so does everybody where no owner is named.
+    *owner* is the agent whose ledger this is: its data are known by the runs' `cost_version` where they say nothing
+    more exact. Data of others count as unchanged unless a run says otherwise.
     """
     corrupted = tuple(sorted(coalition))
-    sums: list[tuple[frozenset[tuple[str, str]], str]] = []
-    for release in releases:
-        honest = release.graph()
-        honest.remove_nodes_from(set(corrupted) & set(honest))
-        for piece in nx.connected_components(honest):
-            members = frozenset(_unknown(a, release, owner) for a in piece)
-            if (members, release.run) not in sums:
-                sums.append((members, release.run))
-    unknowns = sorted({unknown for members, _ in sums for unknown in members})
-    if not unknowns:
-        return ()
-    place = {unknown: k for k, unknown in enumerate(unknowns)}
-    rows = np.zeros((len(sums), len(unknowns)))
-    for row, (members, _) in zip(rows, sums, strict=True):
-        row[[place[m] for m in members]] = 1.0
-    basis = np.linalg.svd(rows, full_matrices=False)
-    right = basis.Vh[_IN_SPAN * basis.S[0] < basis.S]
-    exposed = np.flatnonzero((right**2).sum(axis=0) > 1.0 - _IN_SPAN)
-    return tuple(Exposure(unknowns[k][0], _why(rows, [run for _, run in sums], int(k)), corrupted) for k in exposed)
+    exposed: list[Exposure] = []
+    for history in histories(releases, owner=owner):
+        sums = _sums(history, corrupted)
+        if not sums.unknowns:
+            continue
+        known = knowledge(sums.rows)
+        for agent in dict.fromkeys(agent for agent, _ in sums.unknowns):
+            exposed += _told(known, sums, agent, history, corrupted)
+    return least(exposed)
 
 
 def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None = None) -> tuple[Exposure, ...]:
-    """Return who is exposed to some coalition of at most *t* agents, if no such coalition cuts a run's graph.
+    """Return what is told of single agents to some coalition of at most *t*, if none of them cuts a run's graph.
 
-    A combination of the runs' sums tells a coalition C an agent i if it involves i and, beside it, members of C
-    alone. Agents that took part in the same runs have the same weight in every combination, so only classes of at
-    most t + 1 such agents can be singled out: those are tried, and every combination of them.
+    A combination of the runs' sums tells a coalition C something of an agent i if it involves i and, beside it,
+    members of C alone. Agents with the same history have the same weights in every combination, so it involves all
+    of them or none. The search spares few of these classes, and lets the sums cancel on all others.
     """
-    unknowns = sorted({_unknown(a, release, owner) for release in releases for a in release.participants})
-    if not unknowns:
-        return ()
-    taking_part = [{_unknown(a, release, owner) for a in release.participants} for release in releases]
-    rows = np.array([[unknown in members for unknown in unknowns] for members in taking_part], dtype=float)
-    classes: dict[bytes, list[int]] = {}
-    for k, column in enumerate(rows.T):
-        classes.setdefault(column.tobytes(), []).append(k)
-    groups = list(classes.values())
-    small = [g for g, group in enumerate(groups) if len(group) <= t + 1]
-    patterns = rows[:, [group[0] for group in groups]]
-    names = [release.run for release in releases]
-    found: dict[tuple[str, tuple[str, ...]], Exposure] = {}
-    for chosen in _subsets(small, groups, t + 1):
-        others = np.setdiff1d(np.arange(len(groups)), chosen)
-        for g in np.array(chosen)[_singled_out(patterns, others, np.array(chosen))]:
-            members = [unknowns[k][0] for h in chosen for k in groups[h]]
-            for k in groups[int(g)]:
-                agent = unknowns[k][0]
-                if members.count(agent) > 1:
-                    continue  # two versions of one cost: their difference is told, and neither of them
-                coalition = tuple(sorted(set(members) - {agent}))
-                runs = _why(rows, names, k, free=[i for h in chosen for i in groups[h]])
-                found.setdefault((agent, coalition), Exposure(agent, runs, coalition))
-    return _least(tuple(found.values()))
+    exposed: list[Exposure] = []
+    for history in histories(releases, owner=owner):
+        sums = _whole(history)
+        known = knowledge(sums.rows)
+        for spared in dict.fromkeys(_spared(history, sums, t + 1)):
+            for agent in sorted(spared):
+                coalition = tuple(sorted(spared - {agent}))
+                theirs = [k for k, (name, _) in enumerate(sums.unknowns) if name in coalition]
+                exposed += _told(known.given(theirs), sums, agent, history, coalition)
+    return least(exposed)
 
 
-def newly_exposed(before: Iterable[Exposure], after: Iterable[Exposure]) -> tuple[Exposure, ...]:
-    """Return the exposures in *after* to coalitions that did not know the agent, nor contain one that did."""
-    known = list(before)
+def joint_changes(releases: Sequence[Release], t: int, *, owner: str | None = None) -> tuple[Exposure, ...]:
+    """Return the smallest sum over few agents that the last release and an earlier one tell by subtraction.
 
-    def is_new(new: Exposure) -> bool:
-        return not any(old.agent == new.agent and set(old.coalition) <= set(new.coalition) for old in known)
-
-    return tuple(new for new in after if is_new(new))
-
-
-def _least(found: tuple[Exposure, ...]) -> tuple[Exposure, ...]:
-    """Drop exposures to a coalition that contains a smaller one which suffices."""
-    ordered = sorted(found, key=lambda e: len(e.coalition))
-    kept: list[Exposure] = []
-    for exposure in ordered:
-        kept += newly_exposed(kept, [exposure])
-    return tuple(kept)
-
-
-def _subsets(small: list[int], groups: list[list[int]], most: int) -> Iterator[tuple[int, ...]]:
-    """Yield sets of classes with at most *most* agents in all."""
-    for size in range(1, most + 1):
-        for chosen in combinations(small, size):
-            if sum(len(groups[g]) for g in chosen) <= most:
-                yield chosen
+    More than t + 1 of them, so that no coalition of t singles one out, and not everybody: a smaller crowd than that
+    of either run.
+    """
+    smallest: Exposure | None = None
+    for history in histories(releases, owner=owner):
+        for run, brought in zip(history.runs[:-1], history.brought[:-1], strict=True):
+            last = history.brought[-1]
+            different = sorted({agent for agent, _ in set(brought) ^ set(last)})
+            crowd = min(len(brought), len(last))
+            if t + 1 < len(different) < crowd and (smallest is None or len(different) < len(smallest.agents)):
+                pair = (run, history.runs[-1])
+                smallest = Exposure(tuple(different), pair, (), "sum", pair, history.parts)
+    return () if smallest is None else (smallest,)
 
 
-def _singled_out(patterns: Any, others: Any, chosen: Any) -> Any:
-    """Return for each chosen class whether some combination of rows is zero on the others and not on it."""
-    weights = np.eye(len(patterns))
-    if len(others):
-        u, s, _ = np.linalg.svd(patterns[:, others])
-        rank = int((s > _IN_SPAN * max(s[0], 1.0)).sum()) if len(s) else 0
-        weights = u[:, rank:].T  # combinations of rows that vanish on the other classes
-    left = weights @ patterns[:, chosen]
-    return (np.abs(left) > 1e-7).any(axis=0) if len(left) else np.zeros(len(chosen), dtype=bool)
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """The sums that some runs tell: a row each, a column per unknown."""
+
+    rows: Array
+    runs: tuple[str, ...]
+    unknowns: tuple[Unknown, ...]
 
 
-def _unknown(agent: str, release: Release, owner: str | None) -> tuple[str, str]:
-    """Return the name of an agent's coefficient in a run: the owner's is another one in every cost version."""
-    return (agent, release.cost_version if agent == owner else "")
+def _sums(history: History, corrupted: Sequence[str]) -> _Sums:
+    """Return the sums over the pieces of every honest graph."""
+    sums: dict[frozenset[Unknown], str] = {}
+    for run, graph, brought in zip(history.runs, history.graphs, history.brought, strict=True):
+        for piece in components(graph, corrupted):
+            sums.setdefault(frozenset(unknown for unknown in brought if unknown[0] in piece), run)
+    return _matrix(sums)
 
 
-def _why(rows: Any, runs: list[str], k: int, free: Sequence[int] = ()) -> tuple[str, ...]:
-    """Return the fewest runs that single out unknown k: one, two, or those of a least-squares solution.
+def _whole(history: History) -> _Sums:
+    """Return the sums over everybody who took part."""
+    sums: dict[frozenset[Unknown], str] = {}
+    for run, brought in zip(history.runs, history.brought, strict=True):
+        sums.setdefault(frozenset(brought), run)
+    return _matrix(sums)
+
+
+def _matrix(sums: dict[frozenset[Unknown], str]) -> _Sums:
+    unknowns = tuple(sorted({unknown for members in sums for unknown in members}))
+    rows = np.array([[unknown in members for unknown in unknowns] for members in sums], dtype=np.float64)
+    return _Sums(rows.reshape(len(sums), len(unknowns)), tuple(sums.values()), unknowns)
+
+
+def _spared(history: History, sums: _Sums, most: int) -> Iterator[frozenset[str]]:
+    """Yield sets of at most *most* agents outside of which some combination of the sums cancels.
+
+    Every combination w is found: a class of agents is spared, or else w is among those that cancel on it. So the
+    tree has no more than (runs + most choose most) leaves, however many agents there are.
+    """
+    column = {unknown: k for k, unknown in enumerate(sums.unknowns)}
+    classes: dict[bytes, list[str]] = {}
+    for agent in history.agents:
+        own = sums.rows[:, [column[agent, version] for version in history.versions(agent)]]
+        classes.setdefault(own.tobytes() + bytes([own.shape[1]]), []).append(agent)
+    groups = [
+        (frozenset(agents), sums.rows[:, [column[agents[0], v] for v in history.versions(agents[0])]])
+        for agents in classes.values()
+    ]
+
+    def search(weights: Array, spared: frozenset[int]) -> Iterator[frozenset[int]]:
+        """Go on with the combinations that are the rows of *weights*."""
+        if not len(weights):
+            return
+        left = [(float(np.abs(weights @ own).max()), g) for g, (_, own) in enumerate(groups) if g not in spared]
+        size, worst = max(left, default=(0.0, -1))
+        if size <= _ZERO:
+            yield spared
+            return
+        agents = sum(len(groups[g][0]) for g in spared | {worst})
+        if agents <= most:
+            yield from search(weights, spared | {worst})
+        yield from search(_cancelling(weights, weights @ groups[worst][1]), spared)
+
+    for found in search(np.eye(len(sums.rows)), frozenset()):
+        yield frozenset().union(*(groups[g][0] for g in found))
+
+
+def _cancelling(weights: Array, values: Array) -> Array:
+    """Return the combinations of *weights* for which *values* vanish, as orthonormal rows."""
+    left, sizes, _ = np.linalg.svd(values)
+    rank = int((sizes > _ZERO).sum())
+    return np.asarray(left[:, rank:].T @ weights)
+
+
+def _told(
+    known: Knowledge, sums: _Sums, agent: str, history: History, coalition: tuple[str, ...]
+) -> Iterator[Exposure]:
+    """Yield what is *known* of one agent's unknowns alone: costs, changes, or else a combination."""
+    block = [k for k, (name, _) in enumerate(sums.unknowns) if name == agent]
+    own = knowledge(known.own(block)) if block else knowledge(np.zeros((0, 0)))
+    if not own.rank:
+        return
+    first = [history.first(*sums.unknowns[k]) for k in block]
+    single = np.flatnonzero(own.singles)
+    vectors: list[tuple[Kind, Array]] = [("cost", _unit(len(block), int(k))) for k in single]
+    apart = [k for k in range(len(block)) if k not in single]
+    for j, k in enumerate(apart):  # the last version before it that it differs from by something known
+        for before in reversed(apart[:j]):
+            vector = _unit(len(block), k) - _unit(len(block), before)
+            if _is_in(own, vector):
+                vectors.append(("change", vector))
+                break
+    if len(vectors) < own.rank:
+        vectors.append(("combination", np.abs(own.space).sum(axis=0)))
+    theirs = [k for k, (name, _) in enumerate(sums.unknowns) if name in coalition]
+    for kind, vector in vectors:
+        between = tuple(first[k] for k in np.flatnonzero(np.abs(vector) > _ZERO))
+        tip = np.zeros(len(sums.unknowns))
+        tip[block] = vector
+        runs = between if kind == "combination" else _why(sums, tip, theirs)
+        yield Exposure((agent,), runs, coalition, kind, between, history.parts)
+
+
+def _unit(size: int, k: int) -> Array:
+    unit = np.zeros(size)
+    unit[k] = 1.0
+    return unit
+
+
+def _is_in(space: Knowledge, vector: Array) -> bool:
+    """Tell whether a vector lies in a space."""
+    return bool(np.linalg.norm(vector - space.space.T @ (space.space @ vector)) < _ZERO)
+
+
+def _why(sums: _Sums, tip: Array, free: Sequence[int]) -> tuple[str, ...]:
+    """Return the fewest runs that single out *tip*: one, two, or those of a least-squares solution.
 
     The entries *free* belong to the coalition, which knows them.
     """
-    bound = np.array([i for i in range(rows.shape[1]) if i == k or i not in set(free)])
-    seen, tip = rows[:, bound], (bound == k).astype(float)
-    for row, run in zip(seen, runs, strict=True):
+    bound = np.setdiff1d(np.arange(len(tip)), free)
+    rows, tip, runs = sums.rows[:, bound], tip[bound], sums.runs
+    for row, run in zip(rows, runs, strict=True):
         if np.array_equal(row, tip):
             return (run,)
-    for i, j in combinations(range(len(seen)), 2):
-        if np.array_equal(np.abs(seen[i] - seen[j]), tip):
+    for i, j in combinations(range(len(rows)), 2):
+        if np.array_equal(rows[i] - rows[j], tip) or np.array_equal(rows[j] - rows[i], tip):
             return runs[i], runs[j]
-    weights = np.linalg.lstsq(seen.T, tip, rcond=None)[0]
+    weights = np.linalg.lstsq(rows.T, tip, rcond=None)[0]
     return tuple(dict.fromkeys(run for weight, run in zip(weights, runs, strict=True) if abs(weight) > 1e-6))

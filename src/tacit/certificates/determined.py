@@ -65,7 +65,7 @@ class Knowledge:
     @property
     def singles(self) -> NDArray[np.bool_]:
         """Tell of every hidden number whether it is told by itself."""
-        return np.asarray(self.leverage > 1.0 - _IN_SPAN)
+        return whole(self.leverage)
 
     def determines(self, columns: Sequence[int] | NDArray[np.intp]) -> bool:
         """Tell whether every number of this block is told. (An empty block hides nothing, and is.)"""
@@ -79,6 +79,20 @@ class Knowledge:
         inside = self.space[:, np.asarray(columns, dtype=np.intp)]
         _, cosines, directions = np.linalg.svd(inside, full_matrices=False)
         return np.asarray(directions[cosines**2 > 1.0 - _IN_SPAN])
+
+    def leverage_given(self, columns: Sequence[int] | NDArray[np.intp]) -> Array:
+        """Return the leverage for somebody who knows the numbers of *columns*, without a new decomposition.
+
+        With H = VᵀV and known numbers c:  H_kk + H_kc (I − H_cc)⁺ H_ck, and 1 for the known ones.
+        """
+        known = np.asarray(columns, dtype=np.intp)
+        inside = self.space[:, known]
+        values, vectors = np.linalg.eigh(np.eye(len(known)) - inside.T @ inside)
+        open_ = values > _IN_SPAN  # the others are told anyway, and shared with nobody
+        cross = self.space.T @ inside @ vectors[:, open_]
+        share = self.leverage + (cross**2 / values[open_]).sum(axis=1)
+        share[known] = 1.0
+        return np.asarray(share)
 
     def given(self, columns: Sequence[int] | NDArray[np.intp]) -> Knowledge:
         """Return what is told to somebody who knows the numbers of *columns* already, a coalition its own."""
@@ -114,6 +128,11 @@ def knowledge(rows: ArrayLike, *, precision: float = PRECISION) -> Knowledge:
         raise InputError(f"precision = {precision:g} must be the relative one of the told numbers, below 1.")
     length = np.linalg.norm(J, axis=1)
     return Knowledge(_orthonormal(J[length > 0] / length[length > 0, None], precision))
+
+
+def whole(leverage: Array) -> NDArray[np.bool_]:
+    """Tell of every share whether it is all of a number."""
+    return np.asarray(leverage > 1.0 - _IN_SPAN)
 
 
 def _orthonormal(rows: Array, precision: float) -> Array:

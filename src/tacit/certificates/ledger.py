@@ -21,17 +21,12 @@ from types import TracebackType
 from typing import Self
 
 import msgspec
+import networkx as nx
 
 from tacit.certificates.certificate import certify
-from tacit.certificates.composition import (
-    Exposure,
-    Release,
-    exposures,
-    exposures_to_any,
-    is_repeated,
-    newly_exposed,
-    reused_masks,
-)
+from tacit.certificates.composition import exposures, exposures_to_any, joint_changes
+from tacit.certificates.exposure import Exposure, newly_exposed
+from tacit.certificates.release import Release, is_repeated, reused_masks
 from tacit.errors import FileError, InputError, LedgerError, RefusedError
 
 _SCHEMA = """
@@ -76,7 +71,10 @@ class Review:
     """ε of everything recorded for the same costs before it."""
     budget: float | None
     exposed: tuple[Exposure, ...]
+    """What it would tell of single agents, together with the runs before it; accepted or not."""
     reasons: tuple[str, ...]
+    told: tuple[Exposure, ...] = ()
+    """Sums over few agents that it would tell in the same way; no reason to refuse, and worth knowing."""
 
     @property
     def total(self) -> float:
@@ -162,33 +160,58 @@ class Ledger:
         """Return who is exposed by everything recorded together."""
         return exposures([e.release for e in self.entries()], coalition=coalition, owner=self.owner)
 
-    def check(self, release: Release, *, left: Iterable[str] = ()) -> Review:
+    def check(self, release: Release, *, left: Iterable[str] = (), accept_changes: Iterable[str] = ()) -> Review:
         """Judge a run before it happens. Nothing is recorded.
 
         Where agents have *left* in the middle of a run, and the others go on, its masks stay and those agents'
-        exposure is accepted: it is in the review, and is no reason to refuse.
+        exposure is accepted: it is in the review, and is no reason to refuse. *accept_changes* names agents of whom
+        others may learn how their data differ from before; never the data themselves.
         """
-        return self._review(self.entries(), release, tuple(left))
+        return self._review(self.entries(), release, tuple(left), tuple(accept_changes))
 
-    def add(self, release: Release, *, left: Iterable[str] = (), anyway: bool = False) -> Entry:
+    def add(
+        self,
+        release: Release,
+        *,
+        left: Iterable[str] = (),
+        accept_changes: Iterable[str] = (),
+        anyway: bool = False,
+    ) -> Entry:
         """Record a run; refuse one that `check` refuses, unless it has happened *anyway* and must be counted.
 
         A run that goes on without those who have *left* is entered with what ε rises by: ε' − ε, or 0.
         """
+        return self.add_all([release], left=left, accept_changes=accept_changes, anyway=anyway)[0]
+
+    def add_all(
+        self,
+        releases: Iterable[Release],
+        *,
+        left: Iterable[str] = (),
+        accept_changes: Iterable[str] = (),
+        anyway: bool = False,
+    ) -> tuple[Entry, ...]:
+        """Record several runs, all of them or none."""
+        leavers, accepted = tuple(left), tuple(accept_changes)
         with self._exclusively():
-            entries = self.entries()
-            review = self._review(entries, release, tuple(left))
-            if not review.accepted and not anyway:
-                raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
-            number, now = len(entries) + 1, self._clock()
-            text = msgspec.json.encode(release).decode()
-            spent = review.epsilon if math.isfinite(review.epsilon) else 1e308
-            chain = _link(self._head()[1], number, now, text, spent)
-            self._database.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", (number, now, text, spent, chain))
-            self._database.execute("UPDATE head SET number = ?, chain = ?", (number, chain))
+            return tuple([self._add(release, leavers, accepted, anyway=anyway) for release in releases])
+
+    def _add(self, release: Release, left: tuple[str, ...], accepted: tuple[str, ...], *, anyway: bool) -> Entry:
+        entries = self.entries()
+        review = self._review(entries, release, left, accepted)
+        if not review.accepted and not anyway:
+            raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
+        number, now = len(entries) + 1, self._clock()
+        text = msgspec.json.encode(release).decode()
+        spent = review.epsilon if math.isfinite(review.epsilon) else 1e308
+        chain = _link(self._head()[1], number, now, text, spent)
+        self._database.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", (number, now, text, spent, chain))
+        self._database.execute("UPDATE head SET number = ?, chain = ?", (number, chain))
         return Entry(number, now, release, review.epsilon)
 
-    def _review(self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...] = ()) -> Review:
+    def _review(
+        self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...], accepted: tuple[str, ...]
+    ) -> Review:
         if self.owner is not None and self.owner not in new.participants:
             raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
         past = [entry.release for entry in entries]
@@ -205,21 +228,23 @@ class Ledger:
             )
         epsilon = 0.0 if is_repeated(past, new) else _epsilon(new, self.guards)
         if left and new.masks and math.isfinite(epsilon):  # one view of those who stay: the larger ε counts
-            epsilon = max(epsilon - sum(e.epsilon for e in entries if e.release.draw == new.draw), 0.0)
+            epsilon = max(epsilon - sum(e.epsilon for e in entries if e.release.same_masks(new)), 0.0)
         if math.isinf(epsilon):
             reasons.append(
                 f"a coalition of {self.guards} cuts its honest agents apart, so nothing bounds what it learns"
             )
-        spent = self.spent(new.cost_version)
+        past_exposed = exposures_to_any(past, self.guards, owner=self.owner)
+        now_exposed = exposures_to_any([*past, new], self.guards, owner=self.owner)
+        spent = _spent(entries, new, now_exposed)
         if self.budget is not None and spent + epsilon > self.budget * (1 + 1e-12):
             reasons.append(
                 f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
                 f"({spent:.3g} is spent on these costs)"
             )
-        before = exposures_to_any(past, self.guards, owner=self.owner)
-        exposed = newly_exposed(before, exposures_to_any([*past, new], self.guards, owner=self.owner))
-        reasons += [str(e) for e in exposed if e.agent not in left]
-        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons))
+        exposed = newly_exposed(past_exposed, now_exposed)
+        reasons += [str(e) for e in exposed if e.agent not in left and not (e.is_change and e.agent in accepted)]
+        told = joint_changes([*past, new], self.guards, owner=self.owner)
+        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), told)
 
     def _opened(self, given: dict[str, object]) -> dict[str, str]:
         """Make a new file, or compare the terms given with those of the file."""
@@ -296,6 +321,20 @@ def _epsilon(release: Release, guards: int) -> float:
     scales = {(a, b): scale for a, b, scale in release.link_scales} or None
     sigma = release.sigmas or math.inf
     return certify(release.graph(), any=max(size, 0), sigma=sigma, link_scales=scales).epsilon
+
+
+def _spent(entries: tuple[Entry, ...], new: Release, exposed: Iterable[Exposure]) -> float:
+    """Return the ε of all runs about the costs of *new*, and about costs that differ from them by something told.
+
+    To whoever knows the change, a view of the one is a view of the other.
+    """
+    version = {entry.release.run: entry.release.cost_version for entry in entries} | {new.run: new.cost_version}
+    same = nx.Graph([(new.cost_version, new.cost_version)])
+    for exposure in exposed:
+        if exposure.is_change:
+            nx.add_path(same, [version[run] for run in exposure.between])
+    counted = nx.node_connected_component(same, new.cost_version)
+    return sum(entry.epsilon for entry in entries if entry.release.cost_version in counted)
 
 
 def _genesis(terms: dict[str, str]) -> str:

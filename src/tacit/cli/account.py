@@ -1,7 +1,9 @@
 """A member's ledger around its run: asked before anything is sent, written before anything is published.
 
-A run is known by its title, its number and its session, so a restart finds its own entry and makes no second one,
-and so does one that comes after a crash between the entry and the first message.
+A run is known by what was released: its title, number and session, the key of its masks and this member's records,
+the last two by one-way digests. A restart finds its own entry and makes no second one, and so does one that comes
+after a crash between the entry and the first message. The same manifest with fresh masks, in a new folder or after
+the state was lost, is another run, and counts again.
 
 A later epoch is no second run. With Gaussian masks it is the same view of those who stay, on a graph without those
 who have left: what is entered is by how much that costs more. Secret sums have new masks, and cost nothing. Either
@@ -11,29 +13,50 @@ way the sums before and after tell the leavers' contribution, which must be acce
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.certificates import Entry, Ledger, Release, Review
+from tacit.certificates import Entry, Exposure, Ledger, Release, Review
+from tacit.certificates.release import Version
 from tacit.errors import FileError, InputError, RefusedError
 from tacit.network.topology import listed
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.epochs import Brought
+from tacit.runtimes.peers import Agent, Manifest
+from tacit.runtimes.peers.epochs import Brought, brought
 
 _SHOWN = 16  # letters of the session in the name of an entry
 
 
-def release_of(manifest: Manifest, cost_version: str) -> Release:
-    """Return a run as far as others see it."""
+class Terms(NamedTuple):
+    """What this member says about its data and to its ledger."""
+
+    cost_version: str = "1"
+    versions: tuple[Version, ...] = ()
+    """Of its records."""
+    changed: tuple[str, ...] = ()
+    """Others who have said that theirs have changed."""
+    accept_exposure: bool = False
+    accept_change: bool = False
+
+
+def release_of(manifest: Manifest, terms: Terms, *, draw: str) -> Release:
+    """Return a run as far as others see it; *draw* names its masks."""
     masks, name = manifest.privacy, _name(manifest, manifest.epoch, manifest.session())
     if masks.level == "none":
         raise RefusedError(
             f"{name} is refused: the manifest hides nothing (level = none), and no budget covers that."
         )
-    sigma = math.inf if masks.sigma is None else masks.sigma
-    graph = manifest.network().graph
-    return Release.of(name, graph, sigma=sigma, basis=masks.level, cost_version=cost_version)
+    return Release.of(
+        name,
+        manifest.network().graph,
+        sigma=math.inf if masks.sigma is None else masks.sigma,
+        basis=masks.level,
+        cost_version=terms.cost_version,
+        versions=terms.versions,
+        changed=terms.changed,
+        key=draw,
+    )
 
 
 def _name(manifest: Manifest, epoch: int, session: str) -> str:
@@ -48,56 +71,69 @@ class _Case(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def opened(
-    manifest: Manifest,
-    me: str,
-    file: Path,
-    cost_version: str,
-    *,
-    before: Brought | None = None,
-    accepted: bool = False,
-) -> Callable[[], None]:
-    """Refuse a run that the ledger refuses, and return what enters it: called again, it enters nothing.
+class Opened(NamedTuple):
+    """A ledger that has agreed to a run."""
 
-    *before* is what this member brings from an earlier epoch, and *accepted* whether it accepts what going on tells
-    of those who have left.
-    """
+    enter: Callable[[], None]
+    """Enters it; called again, it enters nothing."""
+    accepted: tuple[Exposure, ...]
+    """What it tells of this member by subtraction, which was accepted."""
+
+
+def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
+    """Refuse a run that the ledger refuses, and return what enters it."""
+    manifest, me = agent.manifest, agent.me
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
-    release = release_of(manifest, cost_version)
+    _refuse_strangers(manifest, terms.changed)
+    release = release_of(manifest, terms, draw=agent.draw())
+    before = brought(agent.file, manifest, me=me) if manifest.epoch else None
+    accept = (me,) if terms.accept_change else ()
+    accepted: tuple[Exposure, ...] = ()
     with Ledger(file) as book:
         if book.owner not in (None, me):
             raise InputError(f"{file}: is the ledger of {book.owner}, not of {me}.")
         if before is not None and before.committed:
-            _make_up_for(book, manifest, before, cost_version)
+            _make_up_for(book, manifest, before, terms)
         case = _case(book, manifest, release, before)
         if case.release is not None and not _is_entered(book, case.release):
-            _refuse(case, book.check(case.release, left=case.left), accepted=accepted)
+            review = book.check(_unnamed(book, case.release), left=case.left, accept_changes=accept)
+            _refuse(case, review, terms)
+            accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
 
     def enter() -> None:
         if case.release is None:
             return
+        new = case.release if case.release.masks else replace(case.release, key=agent.draw())
         with Ledger(file) as book:
-            if not _is_entered(book, case.release):
-                book.add(case.release, left=case.left)
+            if not _is_entered(book, new):
+                book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
 
-    return enter
+    return Opened(enter, accepted)
 
 
-def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, cost_version: str) -> None:
+def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in manifest.members:
+            raise InputError(f"--changed {name}: is no member; the manifest has {', '.join(manifest.members)}.")
+
+
+def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, terms: Terms) -> None:
     """Enter an earlier epoch that is in no ledger: something may have been published in it."""
     if _earlier(book, manifest, before) is None:
-        book.add(release_of(before.origin, cost_version), anyway=True)
+        book.add(_unnamed(book, release_of(before.origin, terms, draw=before.draw)), anyway=True)
 
 
 def _earlier(book: Ledger, manifest: Manifest, before: Brought) -> Entry | None:
     """Return the entry of the epoch in which the masks were exchanged, or else of the one just before."""
+    entries = book.entries()
+    same = [entry for entry in entries if entry.release.key == before.draw]
     names = (
         _name(manifest, before.origin.epoch, before.origin.session()),
         _name(manifest, manifest.epoch - 1, manifest.previous),
     )
-    found = {entry.release.run: entry for entry in book.entries()}
-    return next((found[name] for name in names if name in found), None)
+    unkeyed = {entry.release.run: entry for entry in entries if not entry.release.key}
+    return next(iter(same), None) or next((unkeyed[name] for name in names if name in unkeyed), None)
 
 
 def _case(book: Ledger, manifest: Manifest, release: Release, before: Brought | None) -> _Case:
@@ -113,12 +149,18 @@ def _case(book: Ledger, manifest: Manifest, release: Release, before: Brought | 
     return _Case(earlier.release.without(left, run=release.run), left)
 
 
-def _refuse(case: _Case, review: Review, *, accepted: bool) -> None:
+def _refuse(case: _Case, review: Review, terms: Terms) -> None:
     run = "" if case.release is None else case.release.run
     if not review.accepted:
-        raise RefusedError(f"{run} is refused: {'; '.join(review.reasons)}.")
+        changed = any(exposure.is_change for exposure in review.exposed) and not terms.accept_change
+        remedy = (
+            " The sums of both runs are told, and their difference is that of the records that came or went. "
+            "Members whose data have changed too are named with --changed; if the change may be known, start again "
+            "with --accept-change."
+        )
+        raise RefusedError(f"{run} is refused: {'; '.join(review.reasons)}.{remedy if changed else ''}")
     told = sorted({e.agent for e in review.exposed if e.agent in case.left})
-    if told and not accepted:
+    if told and not terms.accept_exposure:
         raise RefusedError(
             f"{run} is refused: to go on without {listed(told)} exposes what {listed(told)} brought in, to whoever "
             f'knows the sums before and after. The members agreed to that beforehand (dropout = "exclude"); if you '
@@ -126,5 +168,19 @@ def _refuse(case: _Case, review: Review, *, accepted: bool) -> None:
         )
 
 
+def _unnamed(book: Ledger, release: Release) -> Release:
+    """Return the release under a name that no entry has yet: a repetition says that it is one."""
+    names = {entry.release.run for entry in book.entries()}
+    again = (release.run, *(f"{release.run}, again {k}" for k in range(2, len(names) + 3)))
+    return replace(release, run=next(name for name in again if name not in names))
+
+
 def _is_entered(book: Ledger, release: Release) -> bool:
-    return any(entry.release.run == release.run for entry in book.entries())
+    """Tell whether an entry has these masks. Entries from before masks had names are known by the run's."""
+    if not release.key and not release.masks:  # not drawn yet
+        return False
+    return any(
+        entry.release.participants == release.participants
+        and (entry.release.key == release.key if entry.release.key else entry.release.run == release.run)
+        for entry in book.entries()
+    )

@@ -9,19 +9,28 @@ from typing import Annotated
 
 import typer
 
+from tacit.certificates import limits, privacy_lines
+from tacit.certificates.release import Version
 from tacit.cli import account
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
-from tacit.cli.fitted import fitted_table
+from tacit.cli.fitted import feature_names, fitted_table
 from tacit.cli.metrics import serve_metrics
+from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.costs import Family
-from tacit.errors import InputError, TacitError
+from tacit.errors import InputError, MismatchError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
-from tacit.runtimes.peers.epochs import brought
+from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.manifest import address_of
+from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
+from tacit.solving.cost_files import read_arrays
+from tacit.solving.stamping import nothing_hidden, of_masks, of_network
+from tacit.solving.versions import Digests
+from tacit.stamps import Stamp
+from tacit.tables import Reading, Sheet, match, plain
 
 
 def agent_command(
@@ -29,6 +38,9 @@ def agent_command(
     me: Annotated[str, typer.Option(help="Which member this is.")],
     data: Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")],
     cost: Annotated[str | None, typer.Option(help="The cost family, where the manifest has no model.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     key: Annotated[
         Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")
     ] = None,
@@ -41,7 +53,20 @@ def agent_command(
     ledger: Annotated[
         Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
     ] = None,
-    cost_version: Annotated[str, typer.Option(help="With --ledger: changes whenever your records change.")] = "1",
+    cost_version: Annotated[
+        str, typer.Option(help="With --ledger: what its budget counts; another one for entirely new records.")
+    ] = "1",
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(help="With --ledger: a member who says that its records have changed since its last run."),
+    ] = None,
+    accept_change: Annotated[
+        bool,
+        typer.Option(
+            "--accept-change",
+            help="With --ledger: take part although that tells what has changed in your records.",
+        ),
+    ] = False,
     accept_exposure: Annotated[
         bool,
         typer.Option(
@@ -66,27 +91,42 @@ def agent_command(
     manifest = Manifest.read(federation)
     refuse_strangers(manifest, me)
     key = key or federation.parent / f"{me}.key"
+    here = None if listen is None else address_of(Member(listen, ""))
+    sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
+    try:
+        own = cost_of(manifest, cost, me, sheet)
+    except MismatchError:
+        if not list((folder or key.parent).glob(f"{me}-{manifest.session()[:12]}.*")):  # nothing was said before
+            tell_unfit(manifest, me, key, listen=here)
+        raise
     agent = Agent(
         manifest,
-        _cost(manifest, cost, me, data),
+        own,
         me=me,
         key=key,
         folder=folder or key.parent,
-        listen=None if listen is None else address_of(Member(listen, "")),
+        listen=here,
+        columns=feature_names(manifest, sheet),
     )
     over = agent.result.exists()
-    enter = None
+    kept_account: account.Opened | None = None
     if ledger is not None and not over:
-        before = brought(agent.file, manifest, me=me) if manifest.epoch else None
-        enter = account.opened(manifest, me, ledger, cost_version, before=before, accepted=accept_exposure)
+        terms = account.Terms(
+            cost_version, own_versions(agent, sheet), tuple(changed or ()), accept_exposure, accept_change
+        )
+        kept_account = account.opened(agent, ledger, terms)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
-            outcome = agent.run(on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=enter)
+            outcome = agent.run(
+                on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=kept_account and kept_account.enter
+            )
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
     sentences = statements(agent)
-    table = fitted_table(manifest, data, outcome)
+    if kept_account is not None:
+        sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
+    table = fitted_table(manifest, sheet, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
         more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
@@ -103,7 +143,8 @@ def agent_command(
         raise typer.Exit(1)
 
 
-def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family:
+def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet) -> Family:
+    """Return a member's own cost; refuse data that are not what the manifest says."""
     model = manifest.model
     if model is None and family is None:
         raise InputError("the manifest has no model; say what the cost is: --cost.")
@@ -122,14 +163,28 @@ def _cost(manifest: Manifest, family: str | None, me: str, data: Path) -> Family
         )
     )
     shares = None if model is None else model.shares
-    found = read_cost(section, me, data, agents=shares or len(manifest.members))
+    found = read_cost(section, me, data, agents=shares or len(manifest.members), dictionary=manifest.data)
     if found.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
+        where = data if isinstance(data, Path) else data.label
         raise InputError(
-            f"{data}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
+            f"{where}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
             "members need the same columns."
         )
     return found
+
+
+def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
+    """Return the versions of this member's records: digests under a secret that follows from its private key."""
+    manifest, me = agent.manifest, agent.me
+    digests = Digests(derived(agent.key, "versions of records"))
+    if isinstance(data, Path):
+        return tuple(digests.of_arrays(me, read_arrays(data)))
+    target = manifest.model.target if manifest.model is not None else None
+    dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
+    records = match(data, dictionary)
+    columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
+    return tuple(digests.of(me, columns))
 
 
 def statements(agent: Agent) -> list[str]:
@@ -137,22 +192,17 @@ def statements(agent: Agent) -> list[str]:
     manifest, mechanism, me = agent.manifest, agent.job.privacy, agent.me
     near = neighbours(manifest)[me]
     if mechanism is None:
-        return [f"none: nothing of {me} was hidden, and {listed(near)} can read its cost from what they receive."]
-    found = [f"{me}'s masks hide {mechanism.says(agent.cost)}."]
+        return [f"NOT PRIVATE: nothing of {me} was hidden, and {listed(near)} can read its cost."]
+    coverage = mechanism.coverage(agent.cost)
+    stamps = [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
+    if 1 < len(near) <= manifest.privacy.any:
+        sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
+        stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
+    certificate = certified(manifest)
+    lines = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
-        found.append(
+        lines.append(
             f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
             "brought in can be told by subtraction. The rest is about those who stayed."
         )
-    if len(near) == 1:
-        found.append(
-            f"NOT PRIVATE: {me} has one neighbour, {near[0]}, who knows all its masks; ask for more links."
-        )
-    elif len(near) <= manifest.privacy.any:
-        found.append(f"NOT PRIVATE: {me}'s neighbours, {listed(near)}, know all its masks if they all collude.")
-    try:
-        certificate = certified(manifest)
-        found.append(certificate.statement() if certificate else "Of two members, each learns the other's part.")
-    except TacitError as error:
-        found.append(str(error))
-    return found
+    return [*lines, *privacy_lines(stamps, certificate), *([] if certificate is None else limits(certificate))]

@@ -61,6 +61,7 @@ COMMANDS: dict[str, Home] = {
     ),
     "audit": Home("audit", "audit_command", "Attack a run with everything that a coalition sees."),
     "ledger": Home("ledger", "app", "Keep account of what you have released: new, show, check, add."),
+    "data": Home("data", "app", "Your own file at home: check it against a data dictionary, or draft one."),
     "dispatch": Home("dispatch", "dispatch_command", "Dispatch a grid: the cheapest outputs that meet the demand."),
     "keygen": Home("keygen", "keygen_command", "Make a key and a certificate, and print the fingerprint."),
     "fingerprint": Home(

@@ -40,6 +40,7 @@ class Diary:
         self._said_round = time.monotonic()
         self._up: dict[str, bool] = {}
         self._connected: dict[str, int] = {}
+        self._unfit: set[str] = set()
 
     def on_progress(self, progress: Progress) -> None:
         """Take a round."""
@@ -67,6 +68,13 @@ class Diary:
             if self._up.get(n.name) and not (n.open or n.channel.finished or over):
                 self._up[n.name] = False
                 log.info("no link to %s: %s", n.name, n.trouble or "closed")
+            if n.channel.unfit and n.name not in self._unfit:
+                log.warning(
+                    "the data of %s do not match what all agreed on: it has gone to look after them, and the run "
+                    "waits for it",
+                    n.name,
+                )
+            self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
             if n.trouble in _TURNED_AWAY and not (n.connected or n.open or over):
                 log.warning(
                     "%s is there and takes no link from this member (%s): its manifest may be a later one, in "

@@ -13,14 +13,16 @@ from tacit.algorithms import ALGORITHMS
 from tacit.certificates import calibrate
 from tacit.cli.cards import read_card, spelled
 from tacit.cli.graphs import and_, refuse_to_overwrite
+from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
 from tacit.errors import FileError, InputError
 from tacit.masks.pairing import WAYS
 from tacit.network import Network, small_vertex_cut
 from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
 from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
-from tacit.solving.choice import MODERATE
-from tacit.solving.cost_files import FAMILIES
+from tacit.solving.cost_files import FAMILIES, refuse_target
+from tacit.solving.effort import worth_hessians
+from tacit.tables import Dictionary, Reading, draft
 
 _DRAWS = 30  # networks tried, of which the best connected is taken
 _LEAST = 1e-2  # curvature that is assumed where nothing is known
@@ -55,6 +57,17 @@ def new(
             "draws and sends all. seeds: they agree on keys and send none; all guarantees are then computational."
         ),
     ] = "both",
+    like: Annotated[
+        Path | None, typer.Option(help="Draft the data dictionary from this CSV file: names, types, levels.")
+    ] = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Annotated[
+        str, typer.Option(help="With --like. refuse: no record may have gaps. drop: those that have are left out.")
+    ] = "refuse",
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     cost: Annotated[str | None, typer.Option(help="What is fitted: ridge, logistic, poisson, lasso, …")] = None,
     target: Annotated[str | None, typer.Option(help="The label's column in the members' files.")] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Fit an intercept, the last unknown.")] = False,
@@ -87,11 +100,14 @@ def new(
 ) -> None:
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     refuse_to_overwrite(file)
+    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
+    reading = Reading(separator, decimal, encoding)
+    meaning = _meaning(like, model, reading, columns=columns, drop=drop, missing=missing)
+    unknowns = unknowns if meaning is None else _counted(unknowns, meaning, intercept=intercept)
     if unknowns < 1:
-        raise InputError("say how many unknowns the costs have: --unknowns.")
+        raise InputError("say how many unknowns the costs have: --like FILE, or --unknowns.")
     members = _members(cards or sorted(Path().glob("*.card")))
     graph = _linked(list(members), links)
-    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
     if dropout not in ("wait", "exclude"):
         raise InputError(f"--dropout {dropout} is none of wait and exclude.")
     masks = _masks(
@@ -107,6 +123,7 @@ def new(
         privacy=masks,
         algorithm=_chosen(algorithm, level, unknowns, setting or [], rough=l1 > 0),
         model=model,
+        data=meaning,
         stop=stop,
         dropout=dropout,  # type: ignore[arg-type]
     )
@@ -120,6 +137,32 @@ def new(
     for line in spelled(manifest.session()):
         typer.echo(f"  {line}")
     typer.echo(f"Next: tacit federation check {file}")
+
+
+def _meaning(
+    like: Path | None, model: Model | None, reading: Reading, *, columns: str | None, drop: str | None, missing: str
+) -> Dictionary | None:
+    """Return the dictionary that a file suggests; say what to look at before it is sent."""
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"--missing {missing} is none of refuse and drop.")
+    if like is None:
+        if columns or drop or missing != "refuse":
+            raise InputError("--columns, --drop and --missing need --like, the file that they are about.")
+        return None
+    if model is None:
+        raise InputError("--like needs --cost, which says what is fitted.")
+    found = draft(chosen(told_sheet(like, reading), model.target, names_of(columns), names_of(drop)), model.target)
+    refuse_target(found.dictionary, model.family, model.target)
+    for note in found.notes:
+        typer.echo(f"tacit: {note}", err=True)
+    return msgspec.structs.replace(found.dictionary, gaps=missing)
+
+
+def _counted(unknowns: int, meaning: Dictionary, *, intercept: bool) -> int:
+    counted = len(meaning.names) + intercept
+    if unknowns not in (0, counted):
+        raise InputError(f"--unknowns {unknowns}, and the columns of --like bring {counted}; leave it out.")
+    return counted
 
 
 def rounding_floor(manifest: Manifest) -> float:
@@ -233,7 +276,7 @@ def _chosen(name: str, level: str, unknowns: int, settings: list[str], *, rough:
                 "--algorithm gradient-tracking --setting step_size=0.01."
             )
         many = "fista" if rough else "lbfgs"
-        name = "direct" if level == "quadratic" else "newton" if unknowns <= MODERATE else many
+        name = "direct" if level == "quadratic" else "newton" if worth_hessians(unknowns, rough=rough) else many
     if name not in ALGORITHMS:
         raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
     chosen: dict[str, Any] = {"name": name}

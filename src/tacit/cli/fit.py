@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.certificates import headline
-from tacit.cli.summary import round_distance
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,6 +49,12 @@ def fit_command(
         typer.Option(help="stacked (all parties as arrays), agents (one thread each) or peers (one process each)."),
     ] = "stacked",
     ledger: Annotated[Path | None, typer.Option(help="Ask this ledger first, and enter the run in it.")] = None,
+    accept_change: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --ledger: a party of which others may learn what has changed since an earlier fit."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Fit one model on several parties' records, without anybody seeing another's.
@@ -64,6 +68,7 @@ def fit_command(
     estimator = _estimator(
         model, {name: value for name, value in settings.items() if value is not None},
         fit_intercept=not no_intercept, network=network, any=any_, runtime=runtime, ledger=ledger,
+        accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
     X, y, groups, columns = read_files(files, target, words=model == "logistic")
@@ -104,7 +109,7 @@ def _show(estimator: PrivateModel, cautions: list[str]) -> None:
         typer.echo(line)
     typer.echo(f"status:       {record.status}. {record.sentence}")
     for entry in estimator.ledger_.sums:
-        typer.echo(f"told:         {entry.what}")
+        typer.echo(f"told:         {entry}")
     for sentence in _privacy(estimator):
         typer.echo(f"privacy:      {sentence}")
     for sentence in cautions:
@@ -112,8 +117,6 @@ def _show(estimator: PrivateModel, cautions: list[str]) -> None:
 
 
 def _privacy(estimator: PrivateModel) -> list[str]:
-    phase1, certificate = estimator.answer_.record.phase1, estimator.certificate_
-    if phase1 is None:
-        return ["none: nothing was hidden, and neighbours can read records from what they receive"]
-    found = [f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}"]
-    return found if certificate is None else [*found, headline(certificate, round_distance(certificate))]
+    """Return the lines of the answer, after what hid it."""
+    phase1 = estimator.answer_.record.phase1
+    return [*([] if phase1 is None else [str(phase1)]), *estimator.answer_.privacy(any=estimator.any)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from tacit.certificates import Ledger, Release, Review
+from tacit.certificates import Exposure, Ledger, Release, Review
 from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, refuse_to_overwrite, width
 from tacit.errors import FileError, GraphError
 
@@ -20,7 +20,13 @@ File = Annotated[Path, typer.Option("--ledger", help="The ledger's file.")]
 Run = Annotated[str, typer.Argument(help="A name for the run.")]
 Sigma = Annotated[float | None, typer.Option(help="Standard deviation of the run's masks.")]
 Sums = Annotated[bool, typer.Option("--sums", help="The run added up in secret, with uniform masks and no σ.")]
-Version = Annotated[str, typer.Option(help="Changes whenever your cost changes.")]
+Version = Annotated[str, typer.Option(help="Of your data: another one whenever they have changed.")]
+Changed = Annotated[
+    list[str] | None, typer.Option(help="Somebody else who says that its data have changed since its last run.")
+]
+Accept = Annotated[
+    list[str] | None, typer.Option(help="An agent of which others may learn how its data have changed.")
+]
 Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
 Basis = Annotated[str, typer.Option(help="What was masked.")]
 Budget = Annotated[float | None, typer.Option(help="For a new ledger: the largest total ε.")]
@@ -76,6 +82,7 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
                         for e in entries
                     ],
                     "exposed": [str(e) for e in exposed],
+                    "exposures": [_as_data(e) for e in exposed],
                 }
             )
             return
@@ -103,9 +110,11 @@ def check(
     sigma: Sigma = None,
     sums: Sums = False,
     cost_version: Version = "1",
+    changed: Changed = None,
     masks: Masks = "",
     basis: Basis = "affine",
     ledger: File = _HERE,
+    accept_change: Accept = None,
     json: Json = False,
 ) -> None:
     """Judge a run before it happens; exit code 1 if it must not. Nothing is recorded."""
@@ -114,9 +123,10 @@ def check(
             f"{ledger}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
         )
     with Ledger(ledger) as book:
-        review = book.check(
-            _release(run, graph, width(sigma, sums=sums), cost_version, masks, "sums" if sums else basis)
+        release = _release(
+            run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis
         )
+        review = book.check(release, accept_changes=accept_change or ())
     _print_review(review, json=json)
     if not review.accepted:
         raise typer.Exit(1)
@@ -129,9 +139,11 @@ def add(
     sigma: Sigma = None,
     sums: Sums = False,
     cost_version: Version = "1",
+    changed: Changed = None,
     masks: Masks = "",
     basis: Basis = "affine",
     ledger: File = _HERE,
+    accept_change: Accept = None,
     budget: Budget = None,
     any_: Guards = None,
     me: Owner = None,
@@ -141,9 +153,9 @@ def add(
     json: Json = False,
 ) -> None:
     """Record a run; refused with exit code 1 if it exceeds the budget or exposes somebody."""
-    release = _release(run, graph, width(sigma, sums=sums), cost_version, masks, "sums" if sums else basis)
+    release = _release(run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis)
     with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
-        entry = book.add(release, anyway=anyway)
+        entry = book.add(release, accept_changes=accept_change or (), anyway=anyway)
         spent = book.spent(cost_version)
     if json:
         print_json({"number": entry.number, "run": run, "epsilon": finite(entry.epsilon), "spent": finite(spent)})
@@ -153,9 +165,21 @@ def add(
         )
 
 
-def _release(run: str, graph: Path, sigma: float, version: str, masks: str, basis: str) -> Release:
+def _release(
+    run: str, graph: Path, sigma: float, version: str, changed: list[str] | None, masks: str, basis: str
+) -> Release:
     network = load(graph)
-    return Release.of(run, network.graph, sigma=sigma, cost_version=version, masks=masks, basis=basis)
+    names = [str(agent) for agent in network.agents]
+    stranger = next((name for name in changed or () if name not in names), None)
+    if stranger is not None:
+        raise GraphError(f"--changed {stranger}: no agent of {graph} is called that.")
+    return Release.of(
+        run, network.graph, sigma=sigma, cost_version=version, changed=changed or (), masks=masks, basis=basis
+    )
+
+
+def _as_data(exposure: Exposure) -> dict[str, Any]:
+    return {name: getattr(exposure, name) for name in ("kind", "agents", "coalition", "between", "runs", "parts")}
 
 
 def _print_review(review: Review, *, json: bool) -> None:
@@ -167,6 +191,7 @@ def _print_review(review: Review, *, json: bool) -> None:
                 "spent": finite(review.spent),
                 "budget": review.budget,
                 "reasons": list(review.reasons),
+                "exposures": [_as_data(e) for e in (*review.exposed, *review.told)],
             }
         )
         return
@@ -174,3 +199,5 @@ def _print_review(review: Review, *, json: bool) -> None:
         typer.echo(f"Accepted: ε = {review.epsilon:.3g} on top of {review.spent:.3g}.")
     for reason in review.reasons:
         typer.echo(f"Refused: {reason}.")
+    for exposure in review.told:
+        typer.echo(f"Caution: {exposure}.")

@@ -17,6 +17,8 @@ from tacit.costs.affine import Affine
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
 from tacit.costs.rough import L1, Rough
+from tacit.costs.secrets import Labels, Secrets
+from tacit.coverage import AffinePart, Part
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -39,13 +41,23 @@ class Composite(Family):
         self.smooth, self.rough = smooth, rough
         self.affine = smooth.affine
         self.factored = smooth.factored
-        self.hides = f"{smooth.hides}; the rough term is not hidden"
+        self.affine_part = _beside_a_rough_term(smooth.affine_part)
         self.splits_exactly = smooth.splits_exactly
 
     @property
     def is_rough(self) -> bool:
         """True."""
         return True
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Of φ: penalties and limits are no secrets of a record."""
+        return self.smooth.secrets
+
+    @property
+    def labels(self) -> Labels | None:
+        """Of φ."""
+        return self.smooth.labels
 
     def value(self, x: Array) -> Array:
         """Return φ(x) + αᵀx + ψ(x)."""
@@ -151,4 +163,11 @@ class AbsoluteValue(Composite):
 
     def _join(self, smooth: Family, rough: Rough) -> None:
         super()._join(smooth, rough)
-        self.hides = "nothing of the centre: the affine part of this cost is zero"
+        self.affine_part = AffinePart(
+            "nothing of the centre, because the affine part of this cost is zero", open=("the centre",), parts=()
+        )
+
+
+def _beside_a_rough_term(part: AffinePart) -> AffinePart:
+    parts: tuple[Part, ...] = tuple("affine" if p == "whole" else p for p in part.parts)
+    return AffinePart(part.holds, open=(*part.open, "the rough term"), parts=parts)

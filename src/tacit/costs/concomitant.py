@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.rows import design
+from tacit.costs.secrets import Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -28,7 +30,9 @@ _BEYOND = 1e12  # h where σ ≤ 0: far above anything near the optimum, and a n
 class ConcomitantHuber(Family):
     """Huber's loss of b − Aw and its scale σ = 1 + t, with unknowns (w, t); h is huge where σ ≤ 0."""
 
-    hides = "the gradient at w = 0, σ = 1; the labels b also shape the rest of the cost, which is not hidden"
+    affine_part = AffinePart(
+        "nothing of the labels b, which the kinks of the cost tell", open=("the features A", "the kinks"), parts=()
+    )
     splits_exactly = False
     factored = True
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "here", "epsilon", "_at_start")
@@ -43,6 +47,7 @@ class ConcomitantHuber(Family):
         intercept: bool = False,
     ) -> None:
         self.A = design(A, intercept=intercept)
+        self.intercept = intercept
         self.b = finite(b, "b", ndim=1)
         if len(self.b) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and b has {len(self.b)} entries; they must agree.")
@@ -55,6 +60,30 @@ class ConcomitantHuber(Family):
         self._at_start = np.atleast_1d(self._whole(start))
         self.affine = self._slope(start)
         self._lowest = -self._at_start[0]  # h is nowhere negative
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features and labels."""
+        return regression(
+            type(self),
+            records=len(self.A),
+            unknowns=int(self.A.shape[-1]),
+            intercept=self.intercept,
+            labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
+            real=True,
+            costs=self._of_one_record,
+            kinks=True,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> ConcomitantHuber:
+        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+        cost, start = object.__new__(ConcomitantHuber), np.zeros(self.dim)
+        cost.A, cost.b, cost.here = A, y[:, None], np.ones((len(A), 1))
+        cost.l2 = np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.epsilon = np.tile(self.epsilon, (len(A), 1))
+        cost._at_start = cost._whole(start)[:, None]
+        cost.affine = cost._slope(start)
+        return cost
 
     def _parts(self, x: Array) -> tuple[Array, Array, Array]:
         """Return σ (1 where it is not positive), the residuals in units of it, and those within the threshold."""

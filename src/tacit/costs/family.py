@@ -22,12 +22,14 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.batched import vecdot
 from tacit.costs.inner import newton_prox
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
 if TYPE_CHECKING:
     from tacit.costs.composite import Composite
     from tacit.costs.rough import Rough
+    from tacit.costs.secrets import Labels, Secrets
 
 
 class Curvature(NamedTuple):
@@ -40,8 +42,8 @@ class Curvature(NamedTuple):
 class Family(ABC):
     """h(x) = φ(x) + αᵀx. A subclass gives φ; this class adds the affine part."""
 
-    hides: str
-    """What affine masks hide in this family, in words."""
+    affine_part: AffinePart
+    """What α holds of this family, and what masks on it leave in the open."""
 
     splits_exactly: bool = True
     """False where φ and α come from one computation, and so part from each other only up to rounding."""
@@ -99,9 +101,24 @@ class Family(ABC):
         return int(self.affine.shape[-1])
 
     @property
+    def numbers(self) -> float:
+        """How many private numbers this cost is made of; infinite where nobody can say."""
+        return float(sum(np.size(getattr(self, name)) for name in ("affine", *self._stacks)))
+
+    @property
     def is_rough(self) -> bool:
         """False: a family is differentiable; `Composite` adds what is not."""
         return False
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """What is secret in one agent's cost, by its shape alone; None where nothing is known of it."""
+        return None
+
+    @property
+    def labels(self) -> Labels | None:
+        """What is open about one agent's labels, where the affine part is made of them; None where it is not."""
+        return None
 
     def value(self, x: Array) -> Array:
         """Return φ(x) + αᵀx."""

@@ -8,13 +8,15 @@ hide the gradient at that point and nothing else.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.costs.secrets import Labels
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -22,9 +24,12 @@ from tacit.typing import Array
 class Huber(RowSum):
     """Huber loss of Ax − b with threshold delta, plus ½ l2 |x|²."""
 
-    hides = "the gradient at x = 0; the labels b also shape the rest of the cost, which is not hidden"
+    affine_part = AffinePart(
+        "nothing of the labels b, which the kinks of the cost tell", open=("the features A", "the kinks"), parts=()
+    )
     splits_exactly = False
     steepest: ClassVar[float] = 1.0
+    kinks: ClassVar[bool] = True
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "delta")
 
     def __init__(
@@ -45,6 +50,22 @@ class Huber(RowSum):
         self.delta = np.array([delta])
         self.affine = -(self._clip(self.b) @ self.A)
         self._lowest = np.asarray(-self._huber(self.b).sum())
+
+    @property
+    def labels(self) -> Labels | None:
+        """None: they shape the curved part too, which affine masks leave in the open."""
+        return None
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return the scores with noise."""
+        return scores + rng.normal(size=len(scores))
+
+    def _of_one_record(self, A: Array, y: Array) -> Self:
+        cost = super()._of_one_record(A, y)
+        cost.b, cost.delta = y[:, None], np.tile(self.delta, (len(A), 1))
+        cost.affine = -cost._clip(cost.b) * A[:, 0]
+        return cost
 
     def _clip(self, u: Array) -> Array:
         return np.clip(u, -self.delta, self.delta)

@@ -17,6 +17,8 @@ from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along
+from tacit.costs.secrets import Labels, Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -24,12 +26,15 @@ from tacit.typing import Array
 class LeastSquares(Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
-    hides = "the labels b (they enter only through Aᵀb); the features A are not hidden"
     factored = True
+    affine_part = AffinePart(
+        "the labels b (they enter only through Aᵀb)", open=("the features A",), parts=("affine", "labels")
+    )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     def __init__(self, A: ArrayLike, b: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         rows = design(A, intercept=intercept)
+        self.records, self.intercept = len(rows), intercept
         b = finite(b, "b", ndim=1)
         if len(b) != len(rows):
             raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
@@ -38,6 +43,31 @@ class LeastSquares(Quadratic):
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
         self._lowest = np.asarray(-0.5 * (b @ b))
+
+    @property
+    def labels(self) -> Labels | None:
+        """Beside A."""
+        return Labels(self.A, self.records, None)
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features and labels."""
+        return regression(
+            type(self),
+            records=self.records,
+            unknowns=self.dim,
+            intercept=self.intercept,
+            labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
+            real=True,
+            costs=self._of_one_record,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> LeastSquares:
+        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+        cost = object.__new__(LeastSquares)
+        cost.A, cost.l2 = A, np.tile(self.l2 / self.records, (len(A), 1))
+        cost.affine = -y[:, None] * A[:, 0]
+        return cost
 
     @cached_property
     def P(self) -> Array:

@@ -15,6 +15,7 @@ from scipy.special import expit
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -22,8 +23,11 @@ from tacit.typing import Array
 class Logistic(RowSum):
     """Logistic loss of labels y in {0, 1} (or {−1, 1}) plus ½ l2 |x|²."""
 
-    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     steepest: ClassVar[float] = 0.25
+    label_bits: ClassVar[float | None] = 1.0
 
     def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
@@ -34,6 +38,11 @@ class Logistic(RowSum):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
         self._lowest = np.asarray(-len(y) * np.log(2.0))
         self.affine = -((y > 0).astype(np.float64) @ self.A)
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return coins, 1 with probability 1 / (1 + e⁻ᶻ)."""
+        return np.asarray(rng.random(len(scores)) < expit(scores), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return log(1 + eᶻ) − log 2."""

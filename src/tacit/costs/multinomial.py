@@ -19,6 +19,8 @@ from scipy.special import logsumexp, softmax
 
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.rows import design
+from tacit.costs.secrets import Labels, Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -26,8 +28,10 @@ from tacit.typing import Array
 class Multinomial(Family):
     """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
 
-    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
     factored = True
+    affine_part = AffinePart(
+        "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     def __init__(
@@ -36,6 +40,7 @@ class Multinomial(Family):
         if classes < 2:
             raise CostError(f"classes = {classes}: a choice needs at least two.")
         self.A = design(A, intercept=intercept)
+        self.intercept = intercept
         y = finite(y, "y", ndim=1)
         if len(y) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
@@ -50,6 +55,32 @@ class Multinomial(Family):
     def classes(self) -> int:
         """K."""
         return self.dim // int(self.A.shape[-1]) + 1
+
+    @property
+    def labels(self) -> Labels | None:
+        """Beside A, once for every contrast between classes."""
+        return Labels(self.A, len(self.A), float(np.log2(self.classes)))
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features, and a class."""
+        return regression(
+            type(self),
+            records=len(self.A),
+            unknowns=int(self.A.shape[-1]),
+            intercept=self.intercept,
+            labels=lambda rng, scores: rng.integers(self.classes, size=len(scores)).astype(np.float64),
+            real=False,
+            costs=self._of_one_record,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> Multinomial:
+        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+        cost = object.__new__(Multinomial)
+        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        chosen = contrasts(self.classes)[y.astype(np.intp)]
+        cost.affine = -(chosen[:, :, None] * A).reshape(len(A), self.dim)
+        return cost
 
     def _scores(self, x: Array) -> Array:
         """Return A Vᵀ Bᵀ, (..., rows, K)."""

@@ -16,6 +16,7 @@ from scipy.special import xlogy
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -23,8 +24,11 @@ from tacit.typing import Array
 class Poisson(RowSum):
     """Negative log-likelihood of counts y with mean exp(Ax), plus ½ l2 |x|²."""
 
-    hides = "the counts y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the counts y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     steepest: ClassVar[float] = np.inf
+    label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 
     def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
@@ -35,6 +39,11 @@ class Poisson(RowSum):
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -(y @ self.A)
         self._lowest = np.asarray((y - xlogy(y, y) - 1.0).sum())  # every row at its own best rate
+
+    @staticmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return counts of mean eᶻ, with z not above 3."""
+        return np.asarray(rng.poisson(np.exp(np.minimum(scores, 3.0))), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return eᶻ − 1."""

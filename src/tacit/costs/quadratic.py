@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite
+from tacit.costs.packed import pack, packed_size, unpack
+from tacit.costs.secrets import Secrets
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -26,7 +29,7 @@ class Quadratic(Family):
     0.0
     """
 
-    hides = "the linear coefficients q; the curvature P is not hidden"
+    affine_part = AffinePart("the linear coefficients q", open=("the curvature P",))
     _stacks: ClassVar[tuple[str, ...]] = ("_P",)
 
     def __init__(self, P: ArrayLike, q: ArrayLike) -> None:
@@ -42,6 +45,20 @@ class Quadratic(Family):
     def P(self) -> Array:
         """The curvature, (..., m, m)."""
         return self._P
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """P and q: a quadratic cost is one record of numbers."""
+        m, size = self.dim, packed_size(self.dim)
+
+        def invent(rng: np.random.Generator, count: int, strength: float) -> Array:
+            roots, q = rng.normal(size=(count, m, m)), rng.normal(size=(count, m))
+            return np.concatenate([pack(roots @ np.matrix_transpose(roots) / m + np.eye(m)), q], axis=1)
+
+        def costs(rows: Array) -> Quadratic:
+            return Quadratic.of(unpack(rows[:, :size], m), rows[:, size:])
+
+        return Secrets(1, size + m, (Quadratic, m), invent, costs, noun="cost")
 
     @classmethod
     def of(cls, P: Array, q: Array) -> Quadratic:

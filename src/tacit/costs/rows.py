@@ -9,14 +9,16 @@ Agents with fewer rows are padded with rows of zeros, which add nothing to any o
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
+from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -27,11 +29,16 @@ class RowSum(Family):
     factored = True
     steepest: ClassVar[float]
     """The supremum of ρ''; its infimum is 0."""
+    kinks: ClassVar[bool] = False
+    """Whether ρ'' jumps."""
+    label_bits: ClassVar[float | None] = None
+    """How much there is to know of one label; None where it is a real number."""
 
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     def __init__(self, A: ArrayLike, *, l2: ArrayLike, intercept: bool) -> None:
         self.A = design(A, intercept=intercept)
+        self.intercept = intercept
         self.l2 = penalty(l2, self.A.shape[1], intercept=intercept)
 
     @abstractmethod
@@ -45,6 +52,37 @@ class RowSum(Family):
     @abstractmethod
     def bend(self, z: Array) -> Array:
         """Return ρ''(z)."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """Beside A."""
+        return Labels(self.A, len(self.A), self.label_bits)
+
+    @staticmethod
+    @abstractmethod
+    def guess(rng: np.random.Generator, scores: Array) -> Array:
+        """Return invented labels."""
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Features and labels."""
+        return regression(
+            type(self),
+            records=len(self.A),
+            unknowns=self.dim,
+            intercept=self.intercept,
+            labels=self.guess,
+            real=self.label_bits is None,
+            costs=self._of_one_record,
+            kinks=self.kinks,
+        )
+
+    def _of_one_record(self, A: Array, y: Array) -> Self:
+        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+        cost = copy.copy(self)
+        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.affine = -y[:, None] * A[:, 0]
+        return cost
 
     def curved_value(self, x: Array) -> Array:
         """Return Σ ρ(Ax) + ½ Σ l2·x²."""

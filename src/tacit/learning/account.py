@@ -1,21 +1,32 @@
 """What fitting a model has told: every sum, over whom, and what it cost.
 
-An `Account` is a value that goes with the fitted model. With a file (`tacit.Ledger`) the run is judged before
-anything is added up, together with all earlier ones: fits that leave one party out and are followed by one with it,
-as in cross-validation by party, expose that party by subtraction, and are refused.
+An `Account` is a value that goes with the fitted model. With a file (`tacit.Ledger`) the fit is judged before
+anything is added up, together with all earlier ones. Fits that leave one party out and are followed by one with it,
+as in cross-validation by party, expose that party by subtraction; fits of the same parties with a record more or
+less, as in leave-one-out, expose that record. Both are refused. Which records a party brought is known by keyed
+digests, so nobody has to remember to say it.
 """
 
 from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tacit.certificates import Ledger, Release
-from tacit.masks import GaussianMasks, Mechanism
+from numpy.typing import NDArray
+
+from tacit.certificates import Ledger, Release, Review
+from tacit.errors import RefusedError
+from tacit.masks import Mechanism
 from tacit.network import Network
+from tacit.solving.versions import Digests
+from tacit.stamps import Stamp
+
+Records = Mapping[Any, Mapping[str, NDArray[Any]]]
+"""Every party's columns by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +35,18 @@ class Sums:
 
     what: str
     numbers: int
-    """How many numbers each party put in, or unknowns of a model."""
+    """How many numbers of the parties' each sum told; weights of penalties, which all know, are not among them."""
     sums: int
     """How often."""
+
+    @property
+    def total(self) -> int:
+        """How many numbers were told."""
+        return self.numbers * self.sums
+
+    def __str__(self) -> str:
+        often, width = (f"{k} {noun}{'s' * (k != 1)}" for k, noun in ((self.sums, "sum"), (self.numbers, "number")))
+        return f"{self.what} ({often} of {width}{f', {self.total} in all' if self.sums > 1 else ''})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +55,54 @@ class Account:
 
     release: Release | None
     sums: tuple[Sums, ...] = ()
+    stamps: tuple[Stamp, ...] = ()
+    """What this fit and earlier ones in the ledger tell together, although it was accepted."""
 
     @classmethod
     def opened(
-        cls, title: str, network: Network, privacy: Mechanism | None, ledger: str | Path | None, *, any: int
+        cls,
+        title: str,
+        network: Network,
+        privacy: Mechanism | None,
+        ledger: str | Path | None,
+        *,
+        any: int,
+        records: Records,
+        times: int = 1,
+        accept_changes: Iterable[Any] = (),
     ) -> Account:
-        """Return an empty account; enter the run in the *ledger*, a file, and refuse what that refuses."""
+        """Return an empty account; enter the run in the *ledger*, a file, and refuse what that refuses.
+
+        Gaussian masks are drawn anew so many *times* in one fit, and each counts.
+        """
+        if ledger is not None and (privacy is None or privacy.seed is not None):
+            raise RefusedError(
+                f"{title} is refused: {'nothing is hidden' if privacy is None else 'its masks come from a seed'}, "
+                "and no budget of a ledger covers that; leave ledger= out."
+            )
         if privacy is None:
             return cls(None)
-        sigma = privacy.sigma if isinstance(privacy, GaussianMasks) else math.inf
-        basis = "affine" if isinstance(privacy, GaussianMasks) else "sums"
-        release = Release.of(f"{title} {secrets.token_hex(4)}", network.graph, sigma=sigma, basis=basis)
-        if ledger is not None:
-            path = Path(ledger)
-            with Ledger(path) if path.exists() else Ledger(path, any=any) as book:
-                book.add(release)
-        return cls(release)
+        terms = privacy.terms(network, 1)
+        release = Release.of(
+            f"{title} {secrets.token_hex(4)}",
+            network.graph,
+            sigma=math.inf if terms.sigma is None else terms.sigma,
+            basis="sums" if terms.sigma is None else "affine",
+            link_scales={(a, b): scale for a, b, scale in terms.link_scales},
+        )
+        if ledger is None:
+            return cls(release)
+        path, accepted = Path(ledger), _names(accept_changes)
+        with Ledger(path) if path.exists() else Ledger(path, any=any) as book:
+            known = [version for entry in book.entries() for _, _, version in entry.release.versions]
+            digests = Digests.beside(path, known)
+            versions = [version for name, columns in records.items() for version in digests.of(str(name), columns)]
+            release = replace(release, versions=tuple(sorted(versions)))
+            again = [replace(release, run=f"{release.run}, again {k}") for k in range(2, times + 1)]
+            review = book.check(release, accept_changes=accepted)
+            _refuse(title, release, review)
+            book.add_all([release, *(again if release.sigmas else ())], accept_changes=accepted)
+        return cls(release, stamps=_stamps(review))
 
     def entered(self, what: str, *, numbers: int, sums: int) -> Account:
         """Return the account with one more line."""
@@ -59,7 +111,33 @@ class Account:
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
         run = None if self.release is None else self.release.run
-        return {"run": run, "sums": [{"what": s.what, "numbers": s.numbers, "sums": s.sums} for s in self.sums]}
+        sums = [{"what": s.what, "numbers": s.numbers, "sums": s.sums, "total": s.total} for s in self.sums]
+        return {"run": run, "sums": sums}
 
     def __str__(self) -> str:
-        return "\n".join(f"{s.what} ({s.numbers} numbers, {s.sums} sum{'s' * (s.sums != 1)})" for s in self.sums)
+        return "\n".join(map(str, self.sums))
+
+
+def _names(accept_changes: Any) -> list[str]:
+    return [accept_changes] if isinstance(accept_changes, str) else [str(name) for name in accept_changes]
+
+
+def _refuse(title: str, release: Release, review: Review) -> None:
+    """Refuse with the ledger's reasons; where records have changed, say what that has to do with."""
+    if review.accepted:
+        return
+    why = ""
+    if any(exposure.is_change for exposure in review.exposed):
+        why = (
+            " The totals of both fits are told, and their difference is that of the records that came or went: "
+            "leave-one-out and cross-validation do this by design, and so does last month's fit with one record "
+            "more. If that may be known, accept_changes= names the parties."
+        )
+    raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.{why}")
+
+
+def _stamps(review: Review) -> tuple[Stamp, ...]:
+    """Return what was accepted, and the sums over few parties, for the record of the run."""
+    exposed = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents) for e in review.exposed]
+    told = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents, voids=False) for e in review.told]
+    return (*exposed, *told)

@@ -12,26 +12,36 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
+import msgspec
 import numpy as np
 
 from tacit.algorithms import Total
-from tacit.certificates import Certificate, certify
-from tacit.costs import Affine, Family, stack
+from tacit.certificates import Certificate, certify, headline
+from tacit.costs import Affine, Family, packed_size, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
-from tacit.learning.account import Account
+from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
+from tacit.learning.parties import Table
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
+from tacit.solving.stamping import of_masks
+from tacit.stamps import voided
 from tacit.typing import Array
 
 BOUND = 2.0**60
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
+_NUMBERS: dict[str, Callable[[int], int]] = {
+    "values": lambda m: 1,
+    "gradients": lambda m: m,
+    "Hessians": packed_size,
+}
+"""How many numbers of a sum belong to each part of it, for so many unknowns."""
 
 
 class Assembly:
@@ -46,6 +56,9 @@ class Assembly:
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        records: Records | None = None,
+        times: int = 1,
+        accept_changes: Iterable[Any] = (),
         title: str = "fit",
     ) -> None:
         if len(names) < 2:
@@ -60,8 +73,26 @@ class Assembly:
         self.privacy = mechanism(privacy)
         self.network = connected(names, network, any=any)
         self.runtime, self.any = runtime, any
-        self.account = Account.opened(title, self.network, self.privacy, ledger, any=any)
-        self.warnings: list[str] = []
+        self.account = Account.opened(
+            title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
+            accept_changes=accept_changes,
+        )  # fmt: skip
+        for stamp in self.account.stamps:
+            warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
+
+    @classmethod
+    def of(cls, estimator: Any, table: Table, *, target: bool, times: int = 1) -> Self:
+        """Return the parties of a *table*, together as an estimator's settings say; *target* if labels are used."""
+        if estimator.ledger is not None and table.dealt:
+            raise InputError(
+                "a ledger keeps account of parties, and these rows were dealt out to some that do not exist: name "
+                "the party of every row in groups=."
+            )
+        return cls(
+            table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
+            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target), times=times,
+            accept_changes=estimator.accept_changes, title=type(estimator).__name__,
+        )  # fmt: skip
 
     @property
     def sums(self) -> SumMasks | None:
@@ -117,11 +148,23 @@ class Assembly:
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
-        self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
-        said = f"{what}: {_listed(phase2.sums)}" if phase2.sums else f"{what}, by gossip"
-        self.account = self.account.entered(said, numbers=problem.dim, sums=phase2.rounds if phase2.sums else 0)
-        return answer
+        if phase2.sums:
+            numbers = sum(_NUMBERS[part](problem.dim) for part in phase2.sums)
+            line = f"{what}: {_listed(phase2.sums)}"
+            self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
+        else:  # effective costs are in the open, and with them the sum of what the masks hide
+            line = f"{what}, by gossip: the sum of what the masks hide"
+            self.account = self.account.entered(line, numbers=problem.dim, sums=1)
+        return self._stamped(answer)
+
+    def _stamped(self, answer: Answer) -> Answer:
+        """Return the answer with what its run and earlier ones tell together in its record."""
+        if not self.account.stamps:
+            return answer
+        stamps = [*answer.record.stamps, *self.account.stamps]
+        private = answer.record.private and not voided(stamps)
+        return Answer(msgspec.structs.replace(answer.record, stamps=stamps, private=private), answer.network)
 
     def certificate(self, answer: Answer | None = None) -> Certificate | None:
         """Return what is guaranteed against every coalition of the size asked for; None where nothing is."""
@@ -134,11 +177,13 @@ class Assembly:
             return None
         if answer is None:
             found = certify(self.network, any=self.any, sigma=math.inf)
-            found = replace(found, computational=self.privacy.pairing == "seeds")
+            stamps = (*of_masks(self.privacy), *self.account.stamps)
+            found = replace(found, stamps=stamps, computational=self.privacy.pairing == "seeds")
         else:
             found = answer.certificate(any=self.any)
-        if not found.is_private:
-            warnings.warn(f"NOT PRIVATE: {found.statement()}", NotPrivateWarning, stacklevel=4)
+        if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it
+            said = headline(found) if voided(found.stamps) else f"NOT PRIVATE: {headline(found)}"
+            warnings.warn(said, NotPrivateWarning, stacklevel=4)
         return found
 
     def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     """`HuberRegressor` by secret sums. Which records are outliers stays with the parties: only sums are told."""
 
     _has_errors = False
+    _times = 2  # for the least squares to start from, and for Huber's loss
 
     def __init__(
         self,
@@ -42,10 +43,12 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.epsilon, self.alpha = epsilon, alpha
         self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def predict(self, X: Any) -> Array:
         """Return Xw + c."""

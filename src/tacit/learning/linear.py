@@ -93,9 +93,11 @@ class PrivateLinearRegression(LinearModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def _weights(self, units: Units) -> Penalty:
         return Penalty(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
@@ -129,9 +131,11 @@ class PrivateRidge(LinearModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def _weights(self, units: Units) -> Penalty:
         return Penalty(np.zeros(len(units.scale)), self.alpha / units.scale**2)
@@ -156,10 +160,12 @@ class PrivateElasticNet(LinearModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.alpha, self.l1_ratio = alpha, l1_ratio
         self.fit_intercept, self.tol, self.max_iter = fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def _weights(self, units: Units) -> Penalty:
         return self._mixed(units, self.l1_ratio)
@@ -186,9 +192,11 @@ class PrivateLasso(PrivateElasticNet):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def _weights(self, units: Units) -> Penalty:
         return self._mixed(units, 1.0)

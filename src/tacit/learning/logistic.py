@@ -58,10 +58,12 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
         self.tol, self.max_iter = tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: of the second class, or of every class where there are more than two."""

@@ -36,7 +36,7 @@ from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
-from tacit.solving.choice import ONCE
+from tacit.solving.effort import ONCE
 from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array
 
@@ -70,6 +70,8 @@ class PrivateModel(BaseEstimator):
     _has_errors: ClassVar[bool] = True
     _repeats: ClassVar[bool] = False
     """Whether the unknowns are the columns several times over, once for each class but one."""
+    _times: ClassVar[int] = 1
+    """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
     summary_: Summary
     fit_intercept: bool
@@ -80,6 +82,7 @@ class PrivateModel(BaseEstimator):
     runtime: str
     any: int
     ledger: Any
+    accept_changes: Any
 
     # what a model gives ----------------------------------------------------------------------
 
@@ -134,10 +137,7 @@ class PrivateModel(BaseEstimator):
         return self._fit(table)
 
     def _fit(self, table: Table) -> Self:
-        assembly = Assembly(
-            table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
-            ledger=self.ledger, title=type(self).__name__,
-        )  # fmt: skip
+        assembly = Assembly.of(self, table, target=True, times=self._times)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)

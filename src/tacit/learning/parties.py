@@ -42,11 +42,20 @@ class Table:
     parties: tuple[Party, ...]
     columns: tuple[str, ...]
     target: str
+    dealt: bool = False
+    """Whether nobody said whose the rows are, and they were dealt out."""
 
     @property
     def names(self) -> tuple[Any, ...]:
         """The parties' names, in their order."""
         return tuple(party.name for party in self.parties)
+
+    def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]]]:
+        """Return every party's columns by name, with the *target* where labels are used."""
+        return {
+            party.name: dict(zip(self.columns, party.X.T, strict=True)) | ({self.target: party.y} if target else {})
+            for party in self.parties
+        }
 
     def __len__(self) -> int:
         return sum(map(len, self.parties))
@@ -71,7 +80,7 @@ def read(
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
     _refuse_gaps(X, names, member, columns)
     parties = [Party(name, X[member == k], labels[member == k]) for k, name in enumerate(names)]
-    return Table(tuple(parties), columns, target)
+    return Table(tuple(parties), columns, target, dealt=groups is None)
 
 
 def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArray[Any]]:

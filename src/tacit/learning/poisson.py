@@ -39,9 +39,11 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def predict(self, X: Any) -> Array:
         """Return the expected counts exp(Xw + c)."""

@@ -152,17 +152,16 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
+        accept_changes: Any = (),
     ) -> None:
         self.with_mean, self.with_std = with_mean, with_std
-        self.privacy, self.network, self.runtime, self.any, self.ledger = privacy, network, runtime, any, ledger
+        self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
+        self.ledger, self.accept_changes = ledger, accept_changes
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn means and variances; *groups* names the party of every row, as in the models."""
         table = read(self, X, None, groups)
-        assembly = Assembly(
-            table.names, privacy=self.privacy, network=self.network, runtime=self.runtime, any=self.any,
-            ledger=self.ledger, title=type(self).__name__,
-        )  # fmt: skip
+        assembly = Assembly.of(self, table, target=False)
         found = moments([party.X for party in table.parties], assembly, table.columns)
         self.mean_, self.var_, self.n_samples_seen_ = found.mean, found.variance, int(found.count)
         self.scale_ = np.where(found.constant, 1.0, np.sqrt(found.variance)) if self.with_std else None

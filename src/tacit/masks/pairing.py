@@ -80,14 +80,12 @@ class Seeds:
         pairs = [_shared(*row) for row in zip(own, public, theirs, peers.first, strict=True)]
         self._went = source.branch([mine for mine, _ in pairs])
         self._came = source.branch([other for _, other in pairs])
-        self._note = getattr(peers, "note", None)  # somebody who listens at the links: no message carries the terms
+        self._peers = peers
 
     def terms(self, sample: Sample, *, more: bool = False) -> tuple[Any, Any]:
-        """Draw r_ij and r_ji."""
+        """Draw r_ij and r_ji; nothing is sent."""
         went, came = sample(self._went), sample(self._came)
-        if self._note is not None:
-            self._note(went, came, more=more)
-        return went, came
+        return went, self._peers.swap(went, more=more, known=came)
 
 
 def _shared(own: X25519PrivateKey, mine: Words, theirs: Words, first: bool) -> tuple[bytes, bytes]:

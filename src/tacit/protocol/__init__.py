@@ -1,7 +1,7 @@
 """The peers' protocol without sockets, clocks or threads."""
 
 from tacit.protocol.channel import Channel, Connection, Hello, Phase
-from tacit.protocol.frames import Frame, Kind, Parser
+from tacit.protocol.frames import Frame, Kind, Parser, Parting
 from tacit.protocol.payloads import decode, encode, longest
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Hello",
     "Kind",
     "Parser",
+    "Parting",
     "Phase",
     "decode",
     "encode",

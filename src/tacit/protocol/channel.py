@@ -31,7 +31,7 @@ from enum import Enum, auto
 import msgspec
 
 from tacit.errors import ProtocolError, TacitError
-from tacit.protocol.frames import Frame, Kind, Parser
+from tacit.protocol.frames import Frame, Kind, Parser, Parting
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
 _AHEAD = 4096  # messages that may wait here
@@ -50,13 +50,18 @@ class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     to: str
     wanted: int
     """The number of the first message that this side does not have."""
+    columns: str = ""
+    """A hash of the names of its columns, bound to the session; empty where its data have no names."""
 
 
 class Channel:
     """Messages to and from one neighbour."""
 
-    def __init__(self, *, me: str, neighbour: str, session: str, parts: dict[str, str], limit: int) -> None:
+    def __init__(
+        self, *, me: str, neighbour: str, session: str, parts: dict[str, str], limit: int, columns: str = ""
+    ) -> None:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
+        self.columns = columns
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
@@ -65,6 +70,8 @@ class Channel:
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
+        self.unfit = False
+        """Whether the peer has said that its data do not match, and has not come back since."""
 
     @property
     def needs_nothing(self) -> bool:
@@ -123,7 +130,7 @@ class Channel:
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
-        told = Hello(self.session, self.parts, self.me, self.neighbour, self.expected)
+        told = Hello(self.session, self.parts, self.me, self.neighbour, self.expected, self.columns)
         return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(told))
 
     def refuse_unsent(self, number: int) -> None:
@@ -200,10 +207,16 @@ class Connection:
             )
         if (told.name, told.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
+        if told.columns and channel.columns and told.columns != channel.columns:
+            raise ProtocolError(
+                f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
+                "lines of the files, or agree on a data dictionary: tacit federation new --like."
+            )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(told.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
+        channel.unfit = False
         return again
 
     def _data(self, frame: Frame) -> list[Frame]:
@@ -221,8 +234,13 @@ class Connection:
         return []
 
     def _bye(self, frame: Frame) -> list[Frame]:
+        try:
+            why = Parting(frame.body)
+        except ValueError:
+            raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
-        self.channel.finished = True
+        self.channel.unfit = why is Parting.UNFIT
+        self.channel.finished = why is Parting.DONE
         return []
 
 

@@ -9,7 +9,7 @@ peer can make another hold more than one frame of bytes that it has not judged.
 from __future__ import annotations
 
 import struct
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import NamedTuple
 
 from tacit.errors import ProtocolError
@@ -26,6 +26,13 @@ class Kind(IntEnum):
     DATA = 2  # a message of the algorithm
     PING = 3  # still here
     BYE = 4  # no more will come, and why
+
+
+class Parting(Enum):
+    """Why no more will come: the body of BYE."""
+
+    DONE = b""  # it has its answer
+    UNFIT = b"unfit"  # its data do not match what all agreed on; it may come back with others
 
 
 class Frame(NamedTuple):

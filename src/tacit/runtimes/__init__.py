@@ -1,9 +1,9 @@
 """Where agents run: all at once as arrays, or each by itself."""
 
 from tacit.runtimes import agents, peers, stacked
-from tacit.runtimes.job import Job, Run, Runtime
+from tacit.runtimes.job import Hide, Job, Run, Runtime
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Announce, Links, Message, Neighbours
+from tacit.runtimes.neighbours import Links, Message, Neighbours, Together
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
@@ -25,8 +25,8 @@ __all__ = [
     "MAX_ROUNDS",
     "RUNTIMES",
     "TOLERANCE",
-    "Announce",
     "Check",
+    "Hide",
     "Job",
     "Links",
     "Look",
@@ -40,6 +40,7 @@ __all__ = [
     "Status",
     "StoppingRule",
     "Tap",
+    "Together",
     "Traffic",
     "Verdict",
     "Watch",

@@ -19,7 +19,7 @@ from tacit.masks import Hidden, Source
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.neighbours import Together
 from tacit.runtimes.stopping import Check, Progress, Verdict
 from tacit.typing import Array, Cost, Peers
 
@@ -71,7 +71,7 @@ class Outcome(NamedTuple):
 def run_agent(
     job: Job,
     cost: Cost,
-    neighbours: Neighbours,
+    neighbours: Together,
     source: Source,
     *,
     rows: slice,

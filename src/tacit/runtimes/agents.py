@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import TacitError
-from tacit.masks import Keystream, agent_keys
+from tacit.masks import Hidden, Keystream, agent_keys
 from tacit.network import mixing_weights
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
-from tacit.runtimes.job import Job, Run
+from tacit.runtimes.job import Hide, Job, Run
 from tacit.runtimes.neighbours import Message, Neighbours
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
+from tacit.typing import Peers
 
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
 
@@ -58,23 +59,37 @@ class Wires:
             queue.put(_LOST)
 
 
-def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
-    """Run both phases with every agent by itself."""
+def run(
+    job: Job,
+    on_progress: Callable[[Progress], None] | None = None,
+    *,
+    tap: Tap | None = None,
+    hide: Hide | None = None,
+) -> Run:
+    """Run both phases with every agent by itself; *tap* listens at links, and *hide* stands in for phase 1."""
     n = len(job.network)
     keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
     rows = row_ranges(job.network.degrees)
-    together = neighbourhoods(job, tap)
+    together = neighbourhoods(job)
     wires = [wire for _, wire in together]
 
     def one(i: int) -> Outcome:
         neighbours, wire = together[i]
+        source = Keystream(keys[i])
+
+        def hidden(cost: Any, peers: Peers) -> Hidden:
+            if job.privacy is None:
+                return Hidden(cost, peers)
+            return (hide or job.privacy.hide)(cost, peers, source, network=job.network, rows=rows[i])
+
         try:
             return run_agent(
                 job,
                 job.costs[i],
-                neighbours,
-                Keystream(keys[i]),
+                tapped(tap, i, neighbours),
+                source,
                 rows=rows[i],
+                hide=hidden,
                 on_progress=on_progress if i == 0 else None,
             )
         except BaseException:
@@ -100,7 +115,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
     )
 
 
-def neighbourhoods(job: Job, tap: Tap | None = None) -> list[tuple[Neighbours, Wires]]:
+def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
     """Return every agent's peers and wires."""
     network = job.network
     W = mixing_weights(network, job.weights).toarray()
@@ -111,15 +126,13 @@ def neighbourhoods(job: Job, tap: Tap | None = None) -> list[tuple[Neighbours, W
     for i in range(len(network)):
         mine = network.neighbours(i)
         wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        links, announce = tapped(tap, i, mine.tolist(), wires)
         neighbours = Neighbours(
-            links,
+            wires,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(W[i, i]),
             weights=W[i, mine],
-            announce=announce,
         )
         together.append((neighbours, wires))
     return together

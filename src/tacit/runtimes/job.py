@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from tacit.costs import CostStack, Family
-from tacit.masks import Mechanism
+from tacit.masks import Hidden, Mechanism, Source
+from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Algorithm, Array
+from tacit.typing import Algorithm, Array, Peers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,15 @@ class Run:
     history: tuple[Check, ...] = field(repr=False)
     doubt: Doubt | None = None
     """What no sum could tell, where the algorithm knows."""
+
+
+class Hide(Protocol):
+    """Phase 1 as a mechanism runs it, or whoever stands in for it: what phase 2 is to work with."""
+
+    def __call__(
+        self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW
+    ) -> Hidden:
+        """Return the cost and the peers of phase 2, for the agent whose directed links are *rows*, or for all."""
 
 
 Runtime = Callable[[Job, Callable[[Progress], None] | None], Run]

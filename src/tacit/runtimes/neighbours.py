@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.errors import ProtocolError
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import Place, find_place
-from tacit.typing import Array, Numbers, Rows
+from tacit.typing import Array, Numbers, Peers, Rows
 
 Message = NDArray[Any]
 
@@ -33,8 +33,11 @@ class Links(Protocol):
         """Send one message to every neighbour, by rows, and wait for one of every neighbour."""
 
 
-Announce = Callable[[str], None]
-"""Told before every exchange what it is: mix, gather, swap, more, sum, tree or look. For somebody who listens."""
+class Together(Peers, Protocol):
+    """`Peers` of one agent, which can also talk aside."""
+
+    def aside(self) -> Peers:
+        """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
 
 
 class Neighbours:
@@ -51,22 +54,17 @@ class Neighbours:
         agents: int,
         own_weight: float,
         weights: Array,
-        announce: Announce | None = None,
     ) -> None:
-        self._announce, self._looking = announce, False
         self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
-        self.note: Any = getattr(links, "note", None)
-        """Where somebody listens: told of terms that are drawn from shared keys."""
         self._tree: list[Place] = []
         self._aside: Neighbours | None = None
 
     def mix(self, x: Array) -> Array:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
-        self._begin("mix")
         mixed = self._own_weight * x
         for weight, theirs in zip(self._weights, self._exchange([x] * self.degree), strict=True):
             mixed = mixed + weight * theirs
@@ -74,12 +72,14 @@ class Neighbours:
 
     def gather(self, x: Array) -> Array:
         """Return the sum of the neighbours' x."""
-        self._begin("gather")
         return np.sum(self._exchange([x] * self.degree), axis=0)
 
-    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
+    def swap(
+        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
+    ) -> Numbers:
         """Send row k to neighbour k, and return the rows that came back."""
-        self._begin("more" if more else "swap")
+        if known is not None:
+            return known
         if only is not None:
             return self._hand_over(r, only, more=more)
         return np.stack(self._exchange(list(r), more=more))
@@ -102,7 +102,6 @@ class Neighbours:
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the network: up the tree to the root, and down again."""
         place = self._find_place()
-        self._begin("sum")
         for child in place.children:
             v = add(v, _like(v, self._links.receive(child)))
         if place.parent is not None:
@@ -119,19 +118,14 @@ class Neighbours:
         """Return the same peers with a count of their own, for what is not part of the algorithm: looks."""
         if self._aside is None:
             self._aside = copy.copy(self)  # the tree is shared: whoever needs it first builds it for both
-            self._aside.traffic, self._aside._looking = Traffic(), True
+            self._aside.traffic = Traffic()
         return self._aside
 
     def _find_place(self) -> Place:
         """Return the own place in the spanning tree, which all agents build before their first sum."""
         if not self._tree:
-            self._begin("tree")
             self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange))
         return self._tree[0]
-
-    def _begin(self, what: str) -> None:
-        if self._announce is not None:
-            self._announce("look" if self._looking and what == "sum" else what)
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
         spoken = 0 if more else len(messages)

@@ -17,9 +17,10 @@ import scipy.sparse as sp
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
-from tacit.runtimes.job import Job, Run
+from tacit.runtimes.job import Hide, Job, Run
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.stopping import Progress
+from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.tree import MESSAGE_BYTES, depth_of
 from tacit.typing import Array, Numbers, Peers, Rows
@@ -70,8 +71,12 @@ class Stacked:
         self._gossiped += x.nbytes
         return self._gathered(x)
 
-    def swap(self, r: Numbers, *, more: bool = False, only: Rows | None = None) -> Numbers:
+    def swap(
+        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
+    ) -> Numbers:
         """Let row (i, j) trade places with row (j, i)."""
+        if known is not None:
+            return known
         if only is not None:
             r = np.where(only[:, None], r, r.dtype.type(0))
         sent = self.links if only is None else int(only.sum())
@@ -108,15 +113,16 @@ def run(
     job: Job,
     on_progress: Callable[[Progress], None] | None = None,
     *,
-    together: Callable[[Network, str], Stacked] = Stacked,
+    tap: Tap | None = None,
+    hide: Hide | None = None,
 ) -> Run:
-    """Run both phases for all agents at once; *together* makes their peers."""
-    network, stacked = job.network, together(job.network, job.weights)
+    """Run both phases for all agents at once; *tap* listens at links, and *hide* stands in for phase 1."""
+    network, stacked = job.network, Stacked(job.network, job.weights)
     cost: Any = job.stack
-    peers: Peers = stacked
+    peers: Peers = stacked if tap is None else tap.together(stacked)
     if job.privacy is not None:
         source = Keystreams(agent_keys(len(network), seed=job.privacy.seed), network.degrees)
-        cost, peers = job.privacy.hide(cost, peers, source, network=network)
+        cost, peers = (hide or job.privacy.hide)(cost, peers, source, network=network)
     watch, observer = job.watch(on_progress), Observer()
     x0 = job.x0 if job.algorithm.sums else np.tile(job.x0, (len(network), 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about

@@ -1,15 +1,17 @@
 """Listening at the links of some agents: how what a coalition sees is recorded.
 
-A tap is given the links of the agents that it names, and nothing else: no cost, no key, no link of anybody else. In
-the peers runtime it travels to those agents' processes, and what it heard there comes back.
+A tap is given the peers of the agents that it names, and puts peers in their place that pass everything on: it gets
+no cost, no key, and no link of anybody else. Where all agents are one array it is given that, and keeps to the rows
+of its agents. In the peers runtime it travels to those agents' processes, and what it heard there comes back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, Protocol
 
-from tacit.runtimes.neighbours import Announce, Links
+from tacit.runtimes.neighbours import Together
+from tacit.typing import Peers
 
 
 class Tap(Protocol):
@@ -19,8 +21,11 @@ class Tap(Protocol):
     def agents(self) -> Collection[int]:
         """Return the agents whose links are tapped, by position."""
 
-    def listen(self, agent: int, neighbours: Sequence[int], links: Links) -> tuple[Links, Announce]:
-        """Return links that pass everything on, and what is told before every exchange."""
+    def together(self, peers: Peers) -> Peers:
+        """Return peers of all agents at once that pass everything on."""
+
+    def apart(self, agent: int, peers: Together) -> Together:
+        """Return peers of one of the agents that pass everything on."""
 
     def told(self, agent: int) -> Any:
         """Return what was heard at that agent, in a form that can be sent between processes."""
@@ -29,8 +34,6 @@ class Tap(Protocol):
         """Take over what a copy of this tap heard in another process."""
 
 
-def tapped(tap: Tap | None, agent: int, neighbours: Sequence[int], links: Links) -> tuple[Links, Announce | None]:
-    """Return the links as they are, or with somebody listening."""
-    if tap is None or agent not in tap.agents:
-        return links, None
-    return tap.listen(agent, neighbours, links)
+def tapped(tap: Tap | None, agent: int, peers: Together) -> Together:
+    """Return the peers as they are, or with somebody listening."""
+    return peers if tap is None or agent not in tap.agents else tap.apart(agent, peers)

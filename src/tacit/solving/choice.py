@@ -3,9 +3,12 @@
 Where sums are masked (`SumMasks`, and `QuadraticMasks` where a tree is allowed), the fewest of them:
 
     quadratic costs, with or without penalties     direct: one sum
-    Hessians, and not too many unknowns            Newton: a few sums
-    rough terms and many unknowns                  FISTA: one gradient a round
+    Hessians, and a run with them is over sooner   Newton: a few sums
+    else, with rough terms                         FISTA: one gradient a round
     else                                           L-BFGS: one gradient and one value a round
+
+What a run takes is reckoned beforehand (`effort`), and so is how many numbers it tells: where Newton's sums would
+tell as many as the costs hide, and gradients alone would not, gradients are taken although they are slower.
 
 Where messages are gossip:
 
@@ -53,12 +56,8 @@ from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
+from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
-
-MODERATE = 300
-"""Unknowns up to which Hessians, m(m + 1)/2 numbers each, are worth adding up again and again."""
-ONCE = 1500
-"""Unknowns up to which they are worth adding up once."""
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -145,19 +144,35 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     if quadratic and problem.dim <= ONCE:
         return Direct, f"quadratic costs{rough}: one sum says all, over a tree of depth {depth}"
     given = [_given(cost) for cost in smooth]
-    if problem.dim <= MODERATE and all(cost.has_hessian for cost in given):
+    has_hessians, has_values = all(cost.has_hessian for cost in given), all(cost.has_value for cost in given)
+    fast = worth_hessians(problem.dim, depth=depth, rough=problem.stack.is_rough)
+    newton = with_hessians(problem.dim, depth=depth)
+    hidden = _hidden_numbers(smooth)
+    tells = hidden <= newton.numbers and hidden > with_gradients(problem.dim, rough=problem.stack.is_rough).numbers
+    if has_hessians and fast and not tells:
         return Newton, (
             f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians, over a tree "
-            f"of depth {depth}"
+            f"of depth {depth}, are the shortest run"
         )
-    why = f"{problem.dim} unknowns are too many for Hessians"
-    if problem.dim <= MODERATE:
-        why = f"not all costs have {'Hessians' if all(cost.has_value for cost in given) else 'values'}"
+    if not has_hessians:
+        why = f"not all costs have {'Hessians' if has_values else 'values'}"
+    elif not fast:
+        why = f"{problem.dim} unknowns are too many for Hessians: what a run takes decided"
+    else:
+        why = (
+            f"Newton's method would be the shorter run, and its sums of {newton.numbers // NEWTON} numbers would "
+            "tell as many as the costs hide: what a run tells decided"
+        )
     if problem.stack.is_rough:
-        return FISTA, f"{why}, and the costs have rough terms"
-    if not all(cost.has_value for cost in given):
+        return FISTA, f"{why}; the costs have rough terms"
+    if not has_values:
         return FISTA, f"{why}: gradients must do"
     return LBFGS, why
+
+
+def _hidden_numbers(costs: list[Family]) -> float:
+    """Return how many numbers all costs are made of; infinite where one is a function of which nothing is known."""
+    return sum(cost.numbers for cost in costs)
 
 
 class _Given(NamedTuple):

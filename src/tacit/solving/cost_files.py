@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -15,8 +13,8 @@ import msgspec
 import numpy as np
 
 from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic, Poisson, Quadratic
-from tacit.errors import CostError, FileError
-from tacit.typing import Array
+from tacit.errors import CostError, FileError, MismatchError
+from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
 
 Data = dict[str, Any]
 
@@ -32,6 +30,14 @@ class CostsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     l1: float = 0.0
     l2: float = 0.0
     delta: float = 1.35
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How CSV files are to be read."""
+        return Reading(self.separator, self.decimal, self.encoding)
 
 
 class _Maker(NamedTuple):
@@ -65,19 +71,46 @@ _FAMILIES: dict[str, _Maker] = {
 FAMILIES = tuple(_FAMILIES)
 
 
-def read_costs(section: CostsSection, agents: Sequence[Any], folder: Path) -> dict[Any, Family]:
-    """Return every agent's cost."""
+class Read(NamedTuple):
+    """Every agent's cost, and the names of the columns where the files have any."""
+
+    costs: dict[Any, Family]
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was assumed about the files."""
+
+
+def read_costs(
+    section: CostsSection, agents: Sequence[Any], folder: Path, *, dictionary: Dictionary | None = None
+) -> Read:
+    """Return every agent's cost; columns of CSV files are those of the *dictionary*, or else of the first file."""
     maker = _maker(section, "[costs] ")
-    data = _inline(section, agents) if section.files is None else _from_files(section, maker, agents, folder)
-    return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
+    if section.files is None:
+        data, names, notes = _inline(section, agents), tuple[str, ...](), tuple[str, ...]()
+    else:
+        data, names, notes = _from_files(section, maker, agents, folder, dictionary)
+    costs = {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
+    return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes)
 
 
-def read_cost(section: CostsSection, agent: str, file: Path, *, agents: int) -> Family:
+def read_cost(
+    section: CostsSection,
+    agent: str,
+    file: Path | Sheet,
+    *,
+    agents: int,
+    dictionary: Dictionary | None = None,
+) -> Family:
     """Return one agent's cost from its own file; penalties are shared among so many *agents*."""
-    alone = msgspec.structs.replace(section, files=[file.name], agents=None)
     maker = _maker(section)
-    data = _from_files(alone, maker, [agent], file.parent)
-    return _cost(section, maker, agent, data[agent], agents)
+    sheet = read_sheet(file, section.reading) if isinstance(file, Path) and file.suffix.lower() == ".csv" else file
+    if isinstance(sheet, Sheet):
+        data = _design(sheet, dictionary or plain(sheet.columns, _target(section, sheet)), section, maker)
+    elif dictionary is None:
+        data = read_arrays(sheet)
+    else:
+        raise MismatchError(f"{file}: has no names of columns to compare with the dictionary; use a .csv file.")
+    return _cost(section, maker, agent, data, agents)
 
 
 def _maker(section: CostsSection, where: str = "") -> _Maker:
@@ -136,7 +169,9 @@ def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[A
     return {names[name]: value for name, value in given.items()}
 
 
-def _from_files(section: CostsSection, maker: _Maker, agents: Sequence[Any], folder: Path) -> dict[Any, Data]:
+def _from_files(
+    section: CostsSection, maker: _Maker, agents: Sequence[Any], folder: Path, dictionary: Dictionary | None
+) -> tuple[dict[Any, Data], tuple[str, ...], tuple[str, ...]]:
     if section.agents is not None:
         raise FileError("[costs] has both files and agents; keep one of them.")
     if isinstance(section.files, dict):
@@ -153,59 +188,52 @@ def _from_files(section: CostsSection, maker: _Maker, agents: Sequence[Any], fol
                 f"[costs] files gives {len(found)} file(s) for {len(agents)} agents: there must be one each."
             )
         paths = dict(zip(agents, found, strict=True))
-    _same_columns([path for path in paths.values() if path.suffix.lower() == ".csv"])
-    return {agent: read_data(path, maker.needs, target=section.target) for agent, path in paths.items()}
+    files = {agent: path for agent, path in paths.items() if path.suffix.lower() == ".csv"}
+    tables = {agent: read_sheet(path, section.reading) for agent, path in files.items()}
+    unnamed = {agent: path for agent, path in paths.items() if agent not in files}
+    if unnamed and dictionary is not None:
+        path = next(iter(unnamed.values()))
+        raise MismatchError(f"{path}: has no names of columns to compare with the dictionary; use a .csv file.")
+    arrays = {agent: read_arrays(path) for agent, path in unnamed.items()}
+    if not tables:
+        return arrays, (), ()
+    first = next(iter(tables.values()))
+    common = dictionary or plain(first.columns, _target(section, first))
+    strict = dictionary is None  # nobody has said which columns matter: all do
+    data = {agent: _design(sheet, common, section, maker, strict=strict) for agent, sheet in tables.items()}
+    return arrays | data, common.names, tuple(sheet.assumption for sheet in tables.values() if sheet.assumption)
 
 
-def _same_columns(paths: list[Path]) -> None:
-    """Refuse files whose columns differ in name or order: x has one meaning for all agents."""
-    headers = {path: _header(path) for path in paths}
-    for path, columns in headers.items():
-        first = headers[paths[0]]
-        if columns != first:
-            differing = next((b for a, b in zip_longest(first, columns) if a != b), None)
-            raise FileError(
-                f"{path}: its columns differ from those of {paths[0].name}, first at {differing!r}; all agents "
-                "need the same columns in the same order."
-            )
+def _target(section: CostsSection, sheet: Sheet) -> str:
+    target = section.target or sheet.columns[-1]
+    if target not in sheet.columns:
+        raise FileError(f"{sheet.label}: has no column {target!r}; it has {', '.join(sheet.columns)}.")
+    return target
 
 
-def _header(path: Path) -> list[str]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return _columns(path, next((line for line in csv.reader(file) if line), []))
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"{path}: is not a readable .csv file.") from error
+def _design(
+    sheet: Sheet, dictionary: Dictionary, section: CostsSection, maker: _Maker, *, strict: bool = False
+) -> Data:
+    """Return the design and the labels of one file."""
+    if maker.needs != ("A", "y"):
+        raise FileError(
+            f"{sheet.label}: this family takes .npz files with {' and '.join(maker.needs)}, or inline data."
+        )
+    refuse_target(dictionary, section.family, section.target)
+    records = match(sheet, dictionary, strict=strict)
+    return {"A": records.X, "y": records.y}
 
 
-def _columns(path: Path, line: list[str]) -> list[str]:
-    """Return the names of the columns; refuse a line that looks like a record, and show nothing of it.
-
-    Whole numbers, such as years, may stand among names; numbers alone, and fractions, are somebody's data.
-    """
-    names = [name.strip() for name in line]
-    numbers = [name for name in names if _is_number(name)]
-    if numbers and (len(numbers) + names.count("") == len(names) or not all(map(str.isdigit, numbers))):
-        raise FileError(f"{path}: the first line must name the columns; it holds numbers.")
-    return names
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def columns_of(path: Path, *, target: str | None = None) -> list[str] | None:
-    """Return the names of a CSV file's features; None for other files, which have none."""
-    if path.suffix.lower() != ".csv":
-        return None
-    columns = _header(path)
-    return [name for name in columns if name != (target or columns[-1])]
+def refuse_target(dictionary: Dictionary, family: str, target: str | None) -> None:
+    """Refuse a target that the family cannot explain, or that differs from the one named elsewhere."""
+    if target not in (None, dictionary.target):
+        raise CostError(f"target = {target!r}, and [data] says {dictionary.target!r}: keep one of them.")
+    explained = dictionary.explained
+    if explained.type == "factor" and (family != "logistic" or len(explained.levels) != 2):
+        raise CostError(
+            f"target {explained.name!r} has {len(explained.levels)} levels: a logistic model takes two, and the "
+            "others take numbers."
+        )
 
 
 def _in_natural_order(path: Path) -> list[Any]:
@@ -213,45 +241,14 @@ def _in_natural_order(path: Path) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
 
 
-def read_data(path: Path, needs: tuple[str, ...] = ("A", "y"), *, target: str | None = None) -> Data:
-    """Return the arrays of one agent's file: by name from NPZ, features and *target* from CSV."""
+def read_arrays(path: Path) -> Data:
+    """Return the arrays of one agent's file, by name."""
+    if path.suffix.lower() != ".npz":
+        raise FileError(f"{path}: agents' data come as .csv or .npz files.")
     try:
-        if path.suffix.lower() == ".npz":
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
-        if path.suffix.lower() == ".csv":
-            columns, table = _read_csv(path)
-        else:
-            raise FileError(f"{path}: agents' data come as .csv or .npz files.")
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, KeyError, EOFError, BadZipFile, zlib.error, csv.Error) as error:
+    except (ValueError, KeyError, EOFError, BadZipFile, zlib.error) as error:
         raise FileError(f"{path}: is not a readable {path.suffix} file.") from error
-    if needs != ("A", "y"):
-        raise FileError(f"{path}: this family takes .npz files with {' and '.join(needs)}, or inline data.")
-    target = target or columns[-1]
-    if target not in columns:
-        raise FileError(f"{path}: has no column {target!r}; it has {', '.join(columns)}.")
-    label = columns.index(target)
-    return {"A": np.delete(table, label, axis=1), "y": table[:, label]}
-
-
-def _read_csv(path: Path) -> tuple[list[str], Array]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        lines = [line for line in csv.reader(file) if line]
-    if len(lines) < 2:
-        raise FileError(f"{path}: needs a line of column names and at least one record.")
-    columns = _columns(path, lines[0])
-    table = np.empty((len(lines) - 1, len(columns)))
-    for number, line in enumerate(lines[1:], start=2):
-        if len(line) != len(columns):
-            raise FileError(f"{path}: line {number} has {len(line)} fields where the header has {len(columns)}.")
-        for column, (name, field) in enumerate(zip(columns, line, strict=True)):
-            try:
-                table[number - 2, column] = float(field)
-            except ValueError:
-                kind = "is missing" if not field.strip() else "is not a number"
-                raise FileError(
-                    f"{path}: line {number}, column {name!r} {kind}; fill or drop the record."
-                ) from None
-    return columns, table

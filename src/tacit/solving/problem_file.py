@@ -13,7 +13,6 @@ import networkx as nx
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm
-from tacit.costs import Family
 from tacit.errors import AlgorithmError, FileError, InputError
 from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network, read_graph
@@ -23,6 +22,7 @@ from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
 from tacit.solving.solve import solve
+from tacit.tables import Dictionary
 
 EXAMPLE = """\
 # A private problem for `tacit solve`. Lines that start with # are alternatives.
@@ -42,6 +42,8 @@ family = "quadratic"                    # ½ xᵀPx + qᵀx
 # l2 = 1.0                              # total penalties, shared equally among the agents
 # l1 = 0.1
 
+# [data]                                # what the columns mean: `tacit data draft` writes it from a file
+
 [costs.agents]                          # inline data by agent, instead of files
 0 = { P = [[2.0, 0.0], [0.0, 2.0]], q = [-2.0, 4.0] }
 1 = { P = [[3.0, 1.0], [1.0, 2.0]], q = [1.0, -1.0] }
@@ -58,6 +60,7 @@ sigma = 1000.0                          # standard deviation of the masks: far a
 # words = 2                             # for "sums": 128 bits a number instead of 64
 # pairing = "seeds"                     # masks from keys that neighbours agree on: no messages, computational
 # protect = "whole"                     # refuse to run if less than this is hidden; or "affine"
+# hide = 10.0                           # how large a difference is to be hidden: how often is a guess right then?
 
 [algorithm]
 name = "auto"                           # gossip: admm, dgd, dgd-diminishing, extra, gradient-tracking,
@@ -90,6 +93,7 @@ class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bound: float | None = None
     words: int | None = None
     protect: Protection | None = None
+    hide: float | None = None
     seed: int | None = None
     pairing: Way = "both"
 
@@ -110,6 +114,7 @@ class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     algorithm: dict[str, Any] = {}
     stop: StopSection = StopSection()
     runtime: str = "stacked"
+    data: Dictionary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +122,13 @@ class ProblemFile:
     """A problem with everything that `solve` needs to know about it."""
 
     problem: Problem
+    names: tuple[str, ...]
+    """Of the unknowns, where the files name their columns."""
+    notes: tuple[str, ...]
+    """What was assumed about the files."""
     privacy: Mechanism | None
     protect: Protection | None
+    hide: float | None
     algorithm: str | AnyAlgorithm
     tree: bool
     weights: str | None
@@ -128,7 +138,9 @@ class ProblemFile:
 
     def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
         """Solve the problem as the file says."""
-        settings = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "problem"}
+        settings = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("problem", "names", "notes")
+        }
         return solve(self.problem, **settings, on_progress=on_progress)
 
 
@@ -138,12 +150,15 @@ def load_problem(path: str | Path) -> ProblemFile:
     contents = _decode(path)
     graph = _graph(contents.graph, path)
     network = Network(graph)
-    costs: dict[Any, Family] = read_costs(contents.costs, network.agents, path.parent)
+    read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
     algorithm, weights, tree = _algorithm(contents.algorithm)
     return ProblemFile(
-        problem=Problem(network, costs),
+        problem=Problem(network, read.costs),
+        names=read.names,
+        notes=read.notes,
         privacy=_privacy(contents.privacy),
         protect=contents.privacy.protect,
+        hide=contents.privacy.hide,
         algorithm=algorithm,
         tree=tree,
         weights=weights,
@@ -151,6 +166,12 @@ def load_problem(path: str | Path) -> ProblemFile:
         max_rounds=contents.stop.max_rounds,
         runtime=contents.runtime,
     )
+
+
+def _dictionary(contents: FileContents) -> Dictionary | None:
+    if contents.data is not None and contents.costs.files is None:
+        raise InputError("[data] is about files, and [costs] has none.")
+    return None if contents.data is None else contents.data.checked()
 
 
 def _decode(path: Path) -> FileContents:

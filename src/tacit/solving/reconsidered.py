@@ -22,7 +22,7 @@ from tacit.runtimes import Run
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.stopping import Status, Verdict
 from tacit.solving.problem import Problem
-from tacit.typing import Algorithm, Array
+from tacit.typing import Algorithm, Array, Summand
 
 _MISSED = 1e-6  # share of all that was gained: what an answer may miss and be called the optimum
 _ROUNDING = 1e-10  # of terms that cancel: what is left of them may be nothing else
@@ -35,7 +35,7 @@ def reconsidered(problem: Problem, run: Run, algorithm: Algorithm, floor: float)
 
     *floor* is the rounding of x that masks leave. Algorithms that add up Hessians have looked by themselves.
     """
-    looked = "Hessians" in algorithm.sums and not problem.stack.is_rough
+    looked = Summand.HESSIANS in algorithm.sums and not problem.stack.is_rough
     large = len(problem.costs) * problem.dim**2 > _NUMBERS
     if run.verdict.status != Status.CONVERGED or looked or large or not algorithm.exact:
         return run

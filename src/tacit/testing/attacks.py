@@ -13,13 +13,13 @@ from tacit.auditing.verdict import judge_gaussian
 from tacit.costs import Quadratic
 from tacit.masks import AffineMasks, Mechanism
 from tacit.solving import Problem, prepare
-from tacit.typing import Array
+from tacit.typing import Algorithm, Array
 
 _SIGMA = 50.0
 _MEMBERS = (1, 2)
 
 
-def check_attack(attack: Attack, *, algorithm: str = "nids", open_without_masks: bool = True) -> None:
+def check_attack(attack: Attack, *, algorithm: str | Algorithm = "nids", open_without_masks: bool = True) -> None:
     """Check an attack that believes in gradients at the start, against plain and masked runs of *algorithm*.
 
     *open_without_masks* = False is for attacks on published effective costs, which a plain run has none of.
@@ -72,8 +72,8 @@ def _problem() -> Problem:
     return Problem(graph, costs)
 
 
-def _recorded(problem: Problem, algorithm: str, privacy: Mechanism | None) -> tuple[View, Public]:
+def _recorded(problem: Problem, algorithm: str | Algorithm, privacy: Mechanism | None) -> tuple[View, Public]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        job = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=60).job
+        job = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=60).job  # type: ignore[arg-type]
         return watch(job, _MEMBERS, worst_case=True), public_knowledge(problem, job)

@@ -25,6 +25,8 @@ class Constants:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where no values or no curvatures are known."""
+        if public.mechanism != "affine":
+            return "there are no affine masks that a constant could tell"
         if view.published is None or view.published.values is None:
             return "no effective cost was published"
         return None if public.curvatures is not None else "the curvatures are not known"
@@ -35,10 +37,11 @@ class Constants:
         honest = public.honest(view.coalition)
         telling = honest[values[honest] != 0.0]
         if not len(telling):
-            return nothing(1)
+            return nothing(1, about="constants")
         return Estimate(
             agents=telling,
             values=2.0 * values[telling, None],
             deviations=np.zeros(len(telling)),
             says="twice the constant is gᵀP⁻¹g",
+            about="constants",
         )

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.attacks.readings import Reading, by_agent, curvature
-from tacit.auditing.attacks.replay_admm import ReplayADMM
-from tacit.auditing.attacks.replay_dgd import ReplayDGD
-from tacit.auditing.attacks.replay_extra import ReplayEXTRA
-from tacit.auditing.attacks.replay_nids import ReplayNIDS
+from tacit.auditing.attacks.readings import by_agent, curvature
+from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.public import Public
 from tacit.auditing.view import View
-
-_REPLAYS = (ReplayADMM(), ReplayDGD(), ReplayEXTRA(), ReplayNIDS())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +26,17 @@ class GradientDifferences:
     name: str = "gradient differences"
 
     def misses(self, view: View, public: Public) -> str | None:
-        """Say so where the algorithm is none that can be replayed."""
-        whys = [replay.misses(view, public) for replay in _REPLAYS]
-        return None if None in whys else whys[0]
+        """Say so where nothing can be replayed."""
+        return Replay().misses(view, public)
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return curvatures, row by row as one vector, (k, m²)."""
-        readings: list[Reading] = []
-        for replay in _REPLAYS:
-            if replay.misses(view, public) is None:
-                readings = replay.readings(view, public)
-        found = {i: curvature(mine) for i, mine in by_agent(readings).items() if i not in view.coalition}
-        fitted = {i: P.ravel() for i, P in found.items() if P is not None}
-        if not fitted:
-            return nothing(public.unknowns**2)
-        agents, values = np.array(list(fitted)), np.stack(list(fitted.values()))
-        return Estimate(agents=agents, values=values, deviations=np.zeros(len(agents)), says="masks cancel in them")
+        fitted = {i: curvature(mine) for i, mine in by_agent(Replay().readings(view, public)).items()}
+        found = {i: P.ravel() for i, P in fitted.items() if P is not None and i not in view.coalition}
+        if not found:
+            return nothing(public.unknowns**2, about="curvatures")
+        agents, values = np.array(list(found)), np.stack(list(found.values()))
+        return Estimate(
+            agents=agents, values=values, deviations=np.zeros(len(agents)), about="curvatures",
+            says="masks cancel in them",
+        )  # fmt: skip

@@ -6,7 +6,8 @@ parts that is the affine coefficient itself); where masks hide whole quadratic c
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -15,6 +16,13 @@ from numpy.typing import NDArray
 from tacit.auditing.public import Public
 from tacit.auditing.view import View
 from tacit.typing import Array
+
+About = Literal[
+    "gradients",  # at the public point; behind the curvature there, where masks hide whole quadratic costs
+    "curvatures",  # row by row
+    "constants",  # gᵀP⁻¹g, which a cost's constant tells
+    "labels",  # of an agent's records, one after the other; not a number behind the last, where others have more
+]
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +35,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The standard deviation of a belief, as the attacker itself computes it; 0 for what is certain, (k,)."""
     says: str = ""
     """How it was found, in a few words."""
+    about: About = "gradients"
+    """What the values are."""
 
     def of(self, agent: int) -> tuple[Array, float] | None:
         """Return the belief about one agent, and its deviation."""
@@ -48,6 +58,19 @@ class Attack(Protocol):
         """Return what the attacker believes."""
 
 
-def nothing(width: int) -> Estimate:
+def nothing(width: int, *, about: About = "gradients") -> Estimate:
     """Return an estimate of nobody."""
-    return Estimate(agents=np.empty(0, dtype=np.intp), values=np.empty((0, width)), deviations=np.empty(0))
+    nobody = np.empty(0, dtype=np.intp)
+    return Estimate(agents=nobody, values=np.empty((0, width)), deviations=np.empty(0), about=about)
+
+
+def of_each(values: Mapping[int, Array], *, about: About, says: str = "") -> Estimate:
+    """Return what is certain about some agents, of whom some have more numbers than others."""
+    width = max((len(each) for each in values.values()), default=0)
+    if not values:
+        return nothing(width, about=about)
+    rows = [np.pad(each, (0, width - len(each)), constant_values=np.nan) for each in values.values()]
+    return Estimate(
+        agents=np.array(list(values), dtype=np.intp), values=np.stack(rows), deviations=np.zeros(len(rows)),
+        says=says, about=about,
+    )  # fmt: skip

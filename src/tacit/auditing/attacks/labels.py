@@ -14,10 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.auditing.attacks.estimate import Estimate
+from tacit.auditing.attacks.estimate import Estimate, nothing, of_each
+from tacit.auditing.attacks.replay import Replay
+from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.auditing.public import Public
+from tacit.auditing.view import View
 from tacit.typing import Array
 
+_READ = (Replay(), TreeSums())  # what reads gradients of any cost
 _TRIED = 14  # records up to which all labels are tried
 
 
@@ -29,12 +33,25 @@ class LabelInference:
     """Records up to which all labels are tried."""
     name: str = "label inference"
 
-    def misses(self, public: Public) -> str | None:
-        """Say so where there are no features to go with."""
-        return None if public.features is not None else "no logistic regression with public features"
+    def misses(self, view: View, public: Public) -> str | None:
+        """Say so where there are no features to go with, or no gradient can be read."""
+        if public.features is None or public.slopes is None:
+            return "no logistic regression with public features"
+        if public.mechanism != "none":
+            return "behind masks labels are inferred in bulk"
+        whys = [attack.misses(view, public) for attack in _READ]
+        return None if None in whys else "; ".join(str(why) for why in whys)
 
-    def __call__(self, estimate: Estimate, public: Public) -> dict[int, Array]:
-        """Return the likeliest labels of every agent about whom the estimate has a belief."""
+    def __call__(self, view: View, public: Public) -> Estimate:
+        """Return the likeliest labels of every agent whose gradient can be read."""
+        for attack in _READ:
+            if attack.misses(view, public) is None:
+                labels = self.labels(attack(view, public), public)
+                return of_each(labels, about="labels", says="of gradients that were read")
+        return nothing(0, about="labels")
+
+    def labels(self, estimate: Estimate, public: Public) -> dict[int, Array]:
+        """Return the likeliest labels of every agent about whose gradient the estimate has a belief."""
         if public.features is None or public.slopes is None:
             return {}
         return {

@@ -4,7 +4,7 @@ With known curvatures the whole run is linear in what is not known, q = (∇h_i(
 
     y = O q + what x₀ alone causes
 
-Stack all that the coalition saw into y; run the public algorithm once per unknown for the columns of O; solve.
+Stack all that the coalition saw into y; run the public algorithm on unit vectors for the columns of O; solve.
 Agent i is exposed where e_i lies in the row space of O. One corrupted agent is usually enough: random 6-regular
 networks of 64, Florence's fifteen families. (A relative, for slowly varying gradients: El Mrini, Cyffers, Bellet,
 ICML 2024. This one is exact, because costs stay the same and their curvature is known.)
@@ -14,16 +14,17 @@ Behind masks the same equations give α̃, and the known masks come off: what is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.attacks.rules import follows, messages
+from tacit.auditing.attacks.rehearsal import Heard, Imagined, Opaque, directed, is_linear, rehearse, said
 from tacit.auditing.attacks.unmask import deviations, unmasked
 from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, View, masks_of, received
+from tacit.auditing.view import Exchange, View, masks_of
 from tacit.typing import Array
 
 _ROUNDING = 3e-16
@@ -40,37 +41,40 @@ class Observability:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where the run is not linear in what is not known, or too large."""
-        if not follows(public.algorithm):
-            return f"the algorithm is {public.algorithm}"
-        if public.mechanism not in ("none", "affine") or public.rough:
-            return "the run is not linear in what is not known"
+        if public.algorithm is None or not said(view, public):
+            return "nobody gossips: sums are attacked by themselves"
+        if public.mechanism not in ("none", "affine"):
+            return "curvatures are masked, and with them the run is not linear in what is not known"
+        if public.rough:
+            return "proximal steps are not linear in what is not known"
         if public.curvatures is None:
             return "the curvatures are not known"
-        width = 1 if _alike(public.curvatures) else public.unknowns
-        return None if public.agents * width <= self.largest else "too many unknowns"
+        P = _curvatures(public)
+        if public.agents * P.shape[-1] > self.largest:
+            return "too many unknowns"
+        try:
+            return None if is_linear(public, P) else "the run is not linear in what is not known"
+        except Opaque as error:
+            return str(error)
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return every honest agent's gradient that the equations determine."""
-        P = np.asarray(public.curvatures)
-        n, m, honest = public.agents, public.unknowns, public.honest(view.coalition)
-        seen = [_heard(exchange, view) for exchange in view.only("mix", "gather")[: self.exchanges or 3 * n]]
+        P, m = np.asarray(public.curvatures), public.unknowns
+        n, honest = public.agents, public.honest(view.coalition)
+        seen = [Seen.of(exchange, view, public) for exchange in said(view, public)[: self.exchanges or 3 * n]]
+        seen = seen[: next((k for k, each in enumerate(seen) if not len(each.rows)), len(seen))]
         if not seen or not len(honest):
             return nothing(m)
-        base = messages(public, public.start[None, :, None], P, _members(view, public)[..., None], len(seen))
-        rest = [values - base[k][senders, :, 0] for k, (senders, values) in enumerate(seen)]
-        if _alike(P):
-            columns = messages(public, np.zeros((1, 1, 1)), P[:, :1, :1], np.eye(n)[:, None, honest], len(seen))
-            operator = np.concatenate([columns[k][senders, 0] for k, (senders, _) in enumerate(seen)])
-            q, error = _solved(operator, np.concatenate(rest))
-        else:
-            unit = np.eye(n * m).reshape(n, m, n, m)[:, :, honest].reshape(n, m, -1)
-            enough = max(2, 4 * unit.shape[2] // (m * len(seen[0][0])))
-            columns = messages(public, np.zeros((1, 1, 1)), P, unit, min(enough, len(seen)))
-            rows = [
-                each[senders].reshape(-1, unit.shape[2]) for each, (senders, _) in zip(columns, seen, strict=False)
-            ]
-            solved, error = _solved(np.concatenate(rows), np.concatenate(rest[: len(rows)]).reshape(-1, 1))
-            q, error = solved.reshape(len(honest), m), error.reshape(len(honest), m).max(axis=1)
+        base = rehearse(public, Imagined(P, _members(view, public)), public.start, len(seen))
+        rest = [each.values - run.values[each.rows] for each, run in zip(seen, base, strict=False)]
+        P_each = _curvatures(public)
+        width = P_each.shape[-1]  # unknowns that mix, of every agent
+        count = len(honest) * width
+        enough = len(rest) if width == 1 else min(len(rest), max(2, 4 * count // (m * len(seen[0].rows))))
+        operator = _operator(public, P_each, honest, seen[:enough])
+        y = np.concatenate(rest[:enough]).reshape(-1, m // width)
+        solved, error = _solved(operator, y)
+        q, error = solved.reshape(len(honest), m), error.reshape(len(honest), width).max(axis=1)
         gradient = q + np.matvec(P[honest], public.point)
         told = np.flatnonzero(error < np.inf)
         masked = deviations(view, public)[honest]
@@ -81,10 +85,38 @@ class Observability:
         )
 
 
-def _heard(exchange: Exchange, view: View) -> tuple[NDArray[np.intp], Array]:
-    """Return the honest agents that were heard in one exchange, each once, and what they said."""
-    said = {agent: values for agent, values in received(exchange).items() if agent not in view.coalition}
-    return np.array(sorted(said), dtype=np.intp), np.stack([said[agent] for agent in sorted(said)])
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What honest agents said to members in one exchange, and which rows of all that was said this is."""
+
+    rows: NDArray[np.intp]
+    values: Array
+
+    @classmethod
+    def of(cls, exchange: Exchange, view: View, public: Public) -> Seen:
+        """Return every message once."""
+        honest = np.flatnonzero(~np.isin(exchange.senders, view.coalition))
+        if exchange.kind in ("swap", "more"):
+            ends = [tuple(pair) for pair in directed(public).tolist()]
+            pairs = zip(exchange.senders[honest].tolist(), exchange.receivers[honest].tolist(), strict=True)
+            return cls(np.array([ends.index(pair) for pair in pairs], dtype=np.intp), exchange.values[honest])
+        rows, first = np.unique(exchange.senders[honest], return_index=True)
+        return cls(rows.astype(np.intp), exchange.values[honest][first])
+
+
+def _operator(public: Public, P: Array, honest: NDArray[np.intp], seen: Sequence[Seen]) -> Array:
+    """Return what a unit of every honest unknown does to everything that was seen: run the algorithm on each."""
+    n, width = len(P), P.shape[-1]
+    count = len(honest) * width
+    unit = np.zeros((n, count, width))
+    unit[np.repeat(honest, width), np.arange(count), np.tile(np.arange(width), len(honest))] = 1.0
+    run = rehearse(public, Imagined(P, unit.reshape(n, -1)), np.zeros(count * width), len(seen))
+    return np.concatenate([_columns(each, heard, count, width) for each, heard in zip(seen, run, strict=True)])
+
+
+def _columns(seen: Seen, heard: Heard, count: int, width: int) -> Array:
+    values = heard.values[seen.rows].reshape(len(seen.rows), count, width)
+    return np.asarray(values.swapaxes(1, 2).reshape(-1, count))
 
 
 def _members(view: View, public: Public) -> Array:
@@ -115,7 +147,8 @@ def _solved(operator: Array, y: Array) -> tuple[Array, Array]:
     return q, np.where((resolved > 1.0 - 1e-6) & ~unheard, error, np.inf)
 
 
-def _alike(P: Array) -> bool:
-    """Tell whether every agent's curvature is a multiple of the identity: then unknowns do not mix."""
-    m = P.shape[-1]
-    return bool(np.array_equal(P, P[:, :1, :1] * np.eye(m)))
+def _curvatures(public: Public) -> Array:
+    """Return every agent's curvature; where all are multiples of the identity, unknowns do not mix: (n, 1, 1)."""
+    P = np.asarray(public.curvatures)
+    alike = np.array_equal(P, P[:, :1, :1] * np.eye(P.shape[-1]))
+    return np.asarray(P[:, :1, :1] if alike else P)

@@ -21,13 +21,6 @@ class Reading(NamedTuple):
     gradient: Array
 
 
-def misses_algorithm(public: Public, names: tuple[str, ...]) -> str | None:
-    """Say so where the algorithm is none of these, or costs are rough."""
-    if public.algorithm not in names:
-        return f"the algorithm is {public.algorithm}"
-    return "proximal steps blur what messages tell" if public.rough else None
-
-
 def by_agent(readings: list[Reading]) -> dict[int, list[Reading]]:
     """Return the readings of each agent, in order."""
     found: dict[int, list[Reading]] = {}

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.auditing.attacks.component_sums import ComponentSums
+from tacit.auditing.attacks.estimate import Estimate, of_each
 from tacit.auditing.attacks.likelihood import misses_coefficients
 from tacit.auditing.public import Public
 from tacit.auditing.view import View
@@ -38,8 +39,12 @@ class SubsetSum:
         sizes = [self._size(piece.tolist(), public) for piece in public.components(view.coalition)]
         return None if min(sizes) <= self.records else f"{min(sizes)} records are too many to try"
 
-    def __call__(self, view: View, public: Public) -> dict[int, Array]:
+    def __call__(self, view: View, public: Public) -> Estimate:
         """Return the labels of every agent in a component whose sum singles them out."""
+        return of_each(self.labels(view, public), about="labels", says="no other labels have that sum")
+
+    def labels(self, view: View, public: Public) -> dict[int, Array]:
+        """Return the labels that follow, by agent."""
         found: dict[int, Array] = {}
         for agents, total in ComponentSums().sums(view, public):
             if public.features is None or public.slopes is None or self._size(list(agents), public) > self.records:

@@ -4,6 +4,9 @@
 
 Only if all neighbours of the leaf are in the coalition is the word what it was before it was masked. Where all
 masked words are published, the same is tried for every honest agent.
+
+What the numbers of a sum are is not written down here: the algorithm runs once more, with the totals that everybody
+knows and with gradients that are moved one by one, and the sums show where they went.
 """
 
 from __future__ import annotations
@@ -13,13 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.auditing.attacks.contents import Contents, contents_of
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.attacks.unmask import unmasked
+from tacit.auditing.attacks.readings import Reading, estimated
+from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.words import as_numbers, minus, plus
 from tacit.auditing.public import Public
 from tacit.auditing.tree import parents_and_depths
 from tacit.auditing.view import View, masks_of
 from tacit.typing import Array, Words
+
+_SUMS = 8  # looked at, one after the other, for one that holds gradients
+_SAYS = "read where the tree adds up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +37,109 @@ class TreeSums:
     name: str = "tree sums"
 
     def misses(self, view: View, public: Public) -> str | None:
-        """Say so where nothing is added up."""
-        if public.algorithm not in ("direct", "newton", "lbfgs", "fista"):
+        """Say so where nothing is added up, or what is added up has no gradient in it."""
+        if public.algorithm is None or not totals(view, public):
             return "nothing is added up over a tree"
-        return None
+        try:
+            return None if self._place(view, public) is not None else "no gradient is added up as it is"
+        except Opaque as error:
+            return str(error)
 
     def __call__(self, view: View, public: Public) -> Estimate:
-        """Return the gradients that sums hold, at the starting point (of 'direct': at the origin)."""
-        agents, raw = self.contributions(view, public)
+        """Return the gradients that sums hold, at the public point or as near to it as they are taken."""
+        found = self._place(view, public)
+        if found is None:
+            return nothing(public.unknowns)
+        place, contents = found
+        agents, raw = contributions(view, public, place)
         if not len(agents):
             return nothing(public.unknowns)
-        says = "read where the tree adds up"
         if raw.dtype.kind != "u":
-            return unmasked(agents, np.asarray(raw, dtype=np.float64), view, public, says=says)
+            numbers = np.asarray(raw, dtype=np.float64)
+            readings = [
+                Reading(int(agent), point, gradient)
+                for agent, row in zip(agents, numbers, strict=True)
+                for point, gradient in contents.gradients(row)
+            ]
+            return estimated(readings, view, public, says=_SAYS)
+        numbers = as_numbers(np.asarray(raw, dtype=np.uint64), public.words) * public.step
+        values = np.stack([contents.nearest(row, public.point) for row in numbers])
         degrees = np.zeros(public.agents)
         degrees[public.honest(view.coalition)] = np.diag(public.honest_laplacian(view.coalition))
         spread = np.where(degrees[agents] > 0, public.step * 2.0 ** (64 * public.words) / np.sqrt(12.0), 0.0)
-        values = as_numbers(np.asarray(raw, dtype=np.uint64), public.words) * public.step
-        return Estimate(agents=agents, values=values, deviations=spread, says=says)
+        return Estimate(agents=agents, values=values, deviations=spread, says=_SAYS)
 
     def contributions(
         self, view: View, public: Public, *, later: int = 0
     ) -> tuple[NDArray[np.intp], Array | Words]:
-        """Return who added up what, as it is: numbers, or words with the known masks taken off.
+        """Return who added up what in a sum of as many numbers as there are unknowns, where no algorithm runs."""
+        agents, raw = contributions(view, public, later)
+        return agents, raw[:, : public.unknowns * (public.words if raw.dtype.kind == "u" else 1)]
 
-        That is the first sum that holds gradients, or one of those *later* in the run.
-        """
-        place = later + (public.algorithm == "fista")  # whose first sum is of step sizes
-        first = 0 if public.algorithm in ("direct", "fista") else 1
-        columns = slice(first, first + public.unknowns)
-        published = view.published.words if view.published is not None else []
-        if len(published) > place:
-            agents = public.honest(view.coalition)
-            raw = published[place][agents]
-        else:
-            ups = view.only("up")
-            if len(ups) <= place:
-                return np.empty(0, dtype=np.intp), np.empty((0, public.unknowns))
-            leaf = np.isin(ups[place].senders, _leaves(public)) & ~np.isin(ups[place].senders, view.coalition)
-            agents, raw = ups[place].senders[leaf].astype(np.intp), ups[place].values[leaf]
-        if raw.dtype.kind != "u":
-            return agents, raw[:, columns]
-        told = minus(raw, _known(view, public, place, raw.shape[1])[agents], public.words)
-        return agents, told[:, columns.start * public.words : columns.stop * public.words]
+    def _place(self, view: View, public: Public) -> tuple[int, Contents] | None:
+        """Return the first sum that holds a whole gradient, and where in it."""
+        known = totals(view, public)
+        if public.algorithm is None:
+            return None
+        for place in range(min(_SUMS, len(known))):
+            contents = contents_of(public.algorithm, public.start, known[:place], width=known[place].size)
+            if contents is not None:
+                return place, contents
+        return None
+
+
+def totals(view: View, public: Public) -> list[Array]:
+    """Return all sums over the network, which everybody is told."""
+    found = []
+    for exchange in view.only("down"):
+        total = exchange.values[0]
+        if total.dtype.kind == "u":  # the last number of a secret sum says that nothing was out of range
+            total = as_numbers(total, public.words)[:-1] * public.step
+        found.append(np.asarray(total, dtype=np.float64))
+    return found
+
+
+def contributions(view: View, public: Public, place: int) -> tuple[NDArray[np.intp], Array | Words]:
+    """Return who added up what in one sum, as it is: numbers, or words with the known masks taken off."""
+    published = view.published.words if view.published is not None else []
+    if len(published) > place:
+        agents = public.honest(view.coalition)
+        raw = published[place][agents]
+    else:
+        ups = view.only("up")
+        if len(ups) <= place:
+            return np.empty(0, dtype=np.intp), np.empty((0, public.unknowns))
+        up = ups[place]
+        if up.values.dtype.kind != "u":
+            return _singled_out(view, public, place)
+        leaf = np.isin(up.senders, _leaves(public)) & ~np.isin(up.senders, view.coalition)
+        agents, raw = up.senders[leaf].astype(np.intp), up.values[leaf]
+    if raw.dtype.kind != "u":
+        return agents, raw
+    return agents, minus(raw, _known(view, public, place, raw.shape[1])[agents], public.words)
+
+
+def _singled_out(view: View, public: Public, place: int) -> tuple[NDArray[np.intp], Array]:
+    """Return the honest agents whose own numbers follow from the partial sums that members hear, and the total.
+
+    A leaf below a member is one; so is who stands between members on the tree, and whoever is left over.
+    """
+    up, down = view.only("up")[place], view.only("down")[place]
+    parents, depths = parents_and_depths(public.network)
+    below = np.eye(public.agents)  # whom a partial sum is over
+    for i in np.argsort(-depths, kind="stable"):
+        if parents[i] >= 0:
+            below[parents[i]] += below[i]
+    sent = dict(zip(up.senders.tolist(), up.values, strict=True)) | {
+        int(np.flatnonzero(parents < 0)[0]): down.values[0]
+    }
+    rows = np.stack([below[i] for i in sent])
+    values = np.stack(list(sent.values()))
+    inverse = np.linalg.pinv(rows)
+    honest = public.honest(view.coalition)
+    exact = np.abs(inverse @ rows - np.eye(public.agents)).max(axis=1) < 1e-9
+    agents = honest[exact[honest]]
+    return agents, np.asarray((inverse @ values)[agents])
 
 
 def _known(view: View, public: Public, place: int, width: int) -> Words:

@@ -14,7 +14,7 @@ import errno
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
@@ -26,27 +26,31 @@ from tacit.costs import Family
 from tacit.errors import CostError, FileError, InputError, ProtocolError, TacitError
 from tacit.masks import Hidden, Keystream, SumMasks
 from tacit.network import mixing_weights
-from tacit.protocol import Channel, longest
+from tacit.protocol import longest
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.peers.connections import Connections, Neighbour
+from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
 from tacit.runtimes.peers.epochs import Carried, carry, former_file, hide_again, start
-from tacit.runtimes.peers.identity import context, der
+from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.linking import channel, connections, neighbours_of
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.manifest import Manifest, address_of
 from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Peers
+from tacit.typing import Peers, Summand
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class Agent:
-    """One member. *folder* keeps its private state; *key* is its private key, with the certificate beside it."""
+    """One member. *folder* keeps its private state; *key* is its private key, with the certificate beside it.
+
+    *columns* are the names of the unknowns, where the data have any: neighbours who have others are refused.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class Agent:
         folder: str | Path = ".",
         listen: tuple[str, int] | None = None,
         durable: bool = True,
+        columns: Sequence[str] = (),
     ) -> None:
         self.manifest = manifest if isinstance(manifest, Manifest) else Manifest.read(Path(manifest))
         if me not in self.manifest.members:
@@ -67,17 +72,18 @@ class Agent:
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
-        order = list(self.manifest.members)
-        self.neighbours = [order[j] for j in self.job.network.neighbours(order.index(me))]
+        self.neighbours = neighbours_of(self.manifest, me)
         """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
-        curvature = self.manifest.privacy.level == "quadratic" or "Hessians" in self.job.algorithm.sums
+        curvature = self.manifest.privacy.level == "quadratic" or Summand.HESSIANS in self.job.algorithm.sums
         self._longest = longest(self.manifest.unknowns, curvature=curvature)
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or address_of(self.manifest.members[me])
         self._durable = durable
+        self._draw = ""
+        self._columns = _hashed(columns, self.manifest.session())
         self.connections: Connections | None = None
         self.traffic = Traffic()
         self._refuse_bad_key()
@@ -93,6 +99,16 @@ class Agent:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.manifest.members[self.me].certificate):
             raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+
+    def draw(self) -> str:
+        """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
+        if not self._draw and self.file.exists():
+            try:
+                with Store(self.file) as store:
+                    return store.draw()
+            except sqlite3.OperationalError as error:
+                raise self._unwritten(error) from error
+        return self._draw
 
     def run(
         self,
@@ -185,26 +201,25 @@ class Agent:
         """Run both phases on links that remember."""
         network = self.job.network
         source = Keystream(store.fix("key", os.urandom(32)))
+        self._draw = store.draw()
         patience, connections = self.manifest.stop.patience, cast(Connections, self.connections)
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
         i, mine = network.index[self.me], network.neighbours(network.index[self.me])
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
-        heard, announce = tapped(tap, i, mine.tolist(), links)
         neighbours = Neighbours(
-            heard,
+            links,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
-            announce=announce,
         )
-        rows = row_ranges(network.degrees)[i]
+        around, rows = tapped(tap, i, neighbours), row_ranges(network.degrees)[i]
 
         def hide(cost: Family, peers: Peers) -> Hidden:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
             if carried is not None:
-                published = neighbours.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
+                published = around.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
                 if carried.committed and not published[0]:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
@@ -224,7 +239,7 @@ class Agent:
         outcome = run_agent(
             self._from(carried),
             self.cost,
-            neighbours,
+            around,
             source,
             rows=rows,
             memory=links,
@@ -264,42 +279,19 @@ class Agent:
         return answer
 
     def _connect(self, store: Store) -> Connections:
-        members, order, names = self.manifest.members, list(self.manifest.members), self.neighbours
         position, outbox, told_end = store.position(), store.outbox(), store.get("ended")
         ended = None if told_end is None else msgspec.json.decode(told_end, type=list[tuple[int, int]])
-        neighbours = {}
-        for row, name in enumerate(names):
-            channel = Channel(
-                me=self.me,
-                neighbour=name,
-                session=self.manifest.session(),
-                parts=self.manifest.parts(),
-                limit=self._longest,
-            )
+        channels = {}
+        for row, name in enumerate(self.neighbours):
+            link = channel(self.manifest, self.me, name, limit=self._longest, columns=self._columns)
             at = (position.cursors[row], position.used[row]) if position else (0, 0)
-            channel.restore(outbox.get(row, []), store.journal(row), cursor=at[0], used=at[1])
+            link.restore(outbox.get(row, []), store.journal(row), cursor=at[0], used=at[1])
             if ended is not None:  # and only goodbyes are missing
-                channel.restore(outbox.get(row, []), [], cursor=ended[row][0], used=ended[row][1])
-                channel.rewind(cursor=ended[row][0], used=ended[row][1])
-            channel.finished = store.get(f"goodbye of {name}") is not None
-            host, port = address_of(members[name])
-            neighbours[name] = Neighbour(
-                name=name,
-                host=host,
-                port=port,
-                certificate=der(members[name].certificate),
-                dials=order.index(name) < order.index(self.me),
-                channel=channel,
-            )
-        trusted = [members[name].certificate for name in names]
-        certificate = self.key.with_suffix(".crt")
-        return Connections(
-            neighbours,
-            listen=self._listen,
-            server=context(self.key, certificate, trusted, server=True),
-            client=context(self.key, certificate, trusted, server=False),
-            idle=self.manifest.stop.idle,
-        )
+                link.restore(outbox.get(row, []), [], cursor=ended[row][0], used=ended[row][1])
+                link.rewind(cursor=ended[row][0], used=ended[row][1])
+            link.finished = store.get(f"goodbye of {name}") is not None
+            channels[name] = link
+        return connections(self.manifest, self.me, self.key, channels, listen=self._listen)
 
     def _digest(self) -> bytes:
         """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.
@@ -314,6 +306,12 @@ class Agent:
                     told += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
         data = " ".join(told).encode()
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
+
+
+def _hashed(columns: Sequence[str], session: str) -> str:
+    """Return a hash of the columns' names; nothing where there are none."""
+    named = msgspec.json.encode((session, tuple(columns)))
+    return hashlib.sha256(named).hexdigest()[:32] if columns else ""
 
 
 def _in_a_loop() -> bool:

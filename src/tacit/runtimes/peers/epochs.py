@@ -33,7 +33,7 @@ from tacit.protocol import decode
 from tacit.runtimes.agent import row_ranges
 from tacit.runtimes.neighbours import Message, Neighbours
 from tacit.runtimes.peers.manifest import Manifest
-from tacit.runtimes.peers.store import Store
+from tacit.runtimes.peers.store import Store, draw_of
 from tacit.typing import Array, Numbers, Peers
 
 
@@ -93,6 +93,8 @@ class Brought(NamedTuple):
     """Of the epoch in which they were exchanged."""
     committed: bool
     """Whether this member may have published something under them: then it goes on with them, if Gaussian."""
+    draw: str = ""
+    """Names them: a one-way digest of their key."""
 
 
 def brought(file: Path, manifest: Manifest, *, me: str) -> Brought | None:
@@ -110,7 +112,7 @@ def brought(file: Path, manifest: Manifest, *, me: str) -> Brought | None:
             carried = _read(store, manifest, me)
     else:
         carried = msgspec.msgpack.decode(known, type=Carried)
-    return Brought(msgspec.json.decode(carried.manifest, type=Manifest), carried.committed)
+    return Brought(msgspec.json.decode(carried.manifest, type=Manifest), carried.committed, draw_of(carried.key))
 
 
 def former_file(file: Path, manifest: Manifest, me: str) -> Path:
@@ -249,7 +251,6 @@ class Cancelling:
         self._peers, self._gone = peers, gone
         self.degree, self.links, self.first, self.resolution = peers.degree, peers.links, peers.first, 0.0
         self.mix, self.gather, self.swap, self.sum = peers.mix, peers.gather, peers.swap, peers.sum
-        self.note = getattr(peers, "note", None)  # somebody may listen
 
     def total(self, r: Numbers) -> Numbers:
         """Add up the rows of those who stay."""

@@ -20,6 +20,7 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.x509.oid import NameOID
 
 from tacit.errors import FileError, InputError
@@ -77,6 +78,18 @@ def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
         file.write(key)
     certificate_path.write_bytes(certificate)
     return key_path, certificate_path
+
+
+def derived(key: Path, label: str) -> bytes:
+    """Return a secret for one purpose, from a private key that serves another (HKDF-SHA-256, RFC 5869)."""
+    try:
+        private = serialization.load_pem_private_key(key.read_bytes(), password=None)
+    except (ValueError, TypeError, OSError) as error:
+        raise FileError(f"{key}: cannot be read as a private key.") from error
+    encoded = private.private_bytes(
+        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return HKDF(hashes.SHA256(), 32, salt=None, info=f"tacit: {label}".encode()).derive(encoded)
 
 
 def der(pem: bytes | str) -> bytes:

@@ -22,6 +22,7 @@ from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
+from tacit.tables import Dictionary
 from tacit.typing import Array
 
 
@@ -45,6 +46,8 @@ class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the ends of a link come to know its random terms; "seeds" saves messages, and is computational."""
     any: int = 1
     """How many members may collude: what the run is made for, and what checks and statements are about."""
+    hide: float | None = None
+    """How large a difference is to be hidden: statements then say how often a guess is right."""
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism."""
@@ -99,6 +102,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     algorithm: dict[str, Any]
     x0: list[float] = []
     model: Model | None = None
+    data: Dictionary | None = None
+    """What the columns of the members' files mean, where these are CSV files."""
     stop: Stop = Stop()
     dropout: Literal["wait", "exclude"] = "wait"
     """What happens if a member stays away: all wait, or those who stay may agree to go on without it."""
@@ -131,7 +136,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def problems(self) -> list[str]:
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""
         wrong = []
-        for part in (self._certificates, self._addresses, self.network, self._start, self._algorithm, self._rule):
+        places = (self._certificates, self._addresses, self.network)
+        for part in (*places, self._start, self._meaning, self._algorithm, self._rule):
             try:
                 part()
             except TacitError as error:
@@ -218,6 +224,19 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
             raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
         return np.array(self.x0 or [0.0] * self.unknowns)
+
+    def _meaning(self) -> None:
+        """Refuse a dictionary that cannot be used, or does not go with the model."""
+        if self.data is None:
+            return
+        self.data.checked()
+        if self.model is None:
+            raise InputError("[data] says what columns mean, and there is no [model] to fit on them.")
+        counted = len(self.data.names) + self.model.intercept
+        if counted != self.unknowns:
+            raise InputError(f"[data] brings {counted} unknown(s) with [model], and unknowns = {self.unknowns}.")
+        if self.model.target not in (None, self.data.target):
+            raise InputError(f"[model] target = {self.model.target!r}, and [data] has {self.data.target!r}.")
 
     def _rule(self) -> StoppingRule:
         for name in ("patience", "idle"):

@@ -12,6 +12,7 @@ ends.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from pathlib import Path
@@ -84,6 +85,11 @@ class Store:
             self._database.execute("INSERT INTO run VALUES (?, ?)", (name, value))
             return value
         return known
+
+    def draw(self) -> str:
+        """Return a name of the masks: a one-way digest of their key, or nothing before it was drawn."""
+        key = self.get("key")
+        return "" if key is None else draw_of(key)
 
     def check(self, name: str, value: bytes, problem: str) -> None:
         """Refuse to go on where a fact has changed since the run began."""
@@ -196,6 +202,11 @@ class Store:
             self._database.execute("ROLLBACK")
             self._open = False
         self._database.close()
+
+
+def draw_of(key: bytes) -> str:
+    """Return a name for everything that is drawn under a key: a digest that tells nothing about it."""
+    return hashlib.sha256(b"tacit: which masks\0" + key).hexdigest()[:32]
 
 
 def remove(path: Path) -> None:

@@ -1,0 +1,123 @@
+"""Which data of which agent were in which run: the columns of the ledger's rank test.
+
+Every (agent, version of its data) is an unknown of its own. An agent that does not say which version it brought
+counts as unchanged since it last said so. That is careful for everybody else: fewer unknowns can only be told more
+exactly. What changed at an agent itself is noticed where a version says so, and whoever derives it from a digest of
+the records cannot forget to.
+
+Data come in parts where their columns are known: a run over some columns says nothing about the others, and a
+change of one column must not hide what another tells. Every part is a history of its own.
+
+Versions that were made in different ways (by hand, or by digests under different keys) cannot be compared. Nothing
+is assumed then: a history in which the data have changed in between counts, and so does one in which they have not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from tacit.certificates.release import Release
+
+Unknown = tuple[str, int]
+"""An agent, and which of the versions of its data, in order of their first run."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Some runs, and what each agent brought to each, for parts of the data with the same history."""
+
+    runs: tuple[str, ...]
+    graphs: tuple[Any, ...]
+    brought: tuple[tuple[tuple[str, int], ...], ...]
+    """Of every run: the unknown of each agent that took part."""
+    parts: tuple[str, ...] = ()
+
+    def first(self, agent: str, version: int) -> str:
+        """Return the first run to which *agent* brought this version."""
+        return next(
+            run for run, brought in zip(self.runs, self.brought, strict=True) if (agent, version) in brought
+        )
+
+    def versions(self, agent: str) -> list[int]:
+        """Return the versions of an agent's data, in order."""
+        return sorted({version for brought in self.brought for name, version in brought if name == agent})
+
+    @property
+    def agents(self) -> list[str]:
+        """Everybody who ever took part."""
+        return sorted({agent for brought in self.brought for agent, _ in brought})
+
+
+def histories(releases: Sequence[Release], *, owner: str | None = None) -> list[History]:
+    """Return the histories of all parts of the data; parts that went alike share one."""
+    said = [_said(release, owner) for release in releases]
+    parts = sorted({part for each in said for _, part in each}) or [""]
+    graphs = [release.graph() for release in releases]
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for part in parts:
+        included = [k for k, each in enumerate(said) if _tells(each, part)]
+        for apart in (False, True):
+            brought = _brought([releases[k] for k in included], [said[k] for k in included], part, apart=apart)
+            alike.setdefault((tuple(included), brought), []).append(part)
+    return [
+        History(
+            tuple(releases[k].run for k in included),
+            tuple(graphs[k] for k in included),
+            brought,
+            tuple(part for part in dict.fromkeys(names) if part),
+        )
+        for (included, brought), names in alike.items()
+    ]
+
+
+def components(graph: nx.Graph[str], coalition: Sequence[str]) -> list[set[str]]:
+    """Return the pieces of the honest graph, whose sums a run tells."""
+    honest = graph.copy()
+    honest.remove_nodes_from(set(coalition) & set(honest))
+    return [set(piece) for piece in nx.connected_components(honest)]
+
+
+def _said(release: Release, owner: str | None) -> dict[tuple[str, str], str]:
+    """Return what a run says about versions, by agent and part."""
+    said = {(agent, part): version for agent, part, version in release.versions}
+    if owner in release.participants and not any(agent == owner for agent, _ in said):
+        said[str(owner), ""] = release.cost_version
+    return said
+
+
+def _tells(said: dict[tuple[str, str], str], part: str) -> bool:
+    """Tell whether a run is about a part of the data: not if it names its parts, and this is none of them."""
+    named = {name for _, name in said if name}
+    return not part or not named or part in named
+
+
+def _brought(
+    releases: Sequence[Release], said: Sequence[dict[tuple[str, str], str]], part: str, *, apart: bool
+) -> tuple[tuple[Unknown, ...], ...]:
+    """Return the unknowns of every run; with *apart*, versions that cannot be compared are different ones."""
+    now: dict[str, int] = {}
+    known: dict[str, dict[str, int]] = {}
+    brought = []
+    for release, each in zip(releases, said, strict=True):
+        for agent in release.participants:
+            version, seen = each.get((agent, part), each.get((agent, ""))), known.setdefault(agent, {})
+            fresh = max([*seen.values(), now.get(agent, -1)]) + 1
+            if version is None:
+                now[agent] = fresh if agent in release.changed else now.get(agent, 0)
+                continue
+            if version not in seen:
+                comparable = any(_maker(old) == _maker(version) for old in seen)
+                seen[version] = fresh if comparable or (seen and apart) else now.get(agent, 0)
+            now[agent] = seen[version]
+        brought.append(tuple((agent, now[agent]) for agent in release.participants))
+    return tuple(brought)
+
+
+def _maker(version: str) -> str:
+    """Return how a version was made: the name of a digest's key, or nothing for words of people."""
+    maker, colon, _ = version.partition(":")
+    return maker if colon else ""

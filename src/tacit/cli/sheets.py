@@ -1,0 +1,39 @@
+"""Options about CSV files, and what was assumed about one: a line on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.tables import Reading, Sheet, read_sheet
+
+Separator = Annotated[
+    str | None,
+    typer.Option(help="What stands between columns: comma, semicolon, tab; read off the file unless given."),
+]
+Decimal = Annotated[str | None, typer.Option(help="point or comma; read off the file unless given.")]
+Encoding = Annotated[str | None, typer.Option(help="utf-8, latin-1, …; read off the file unless given.")]
+
+Columns = Annotated[str | None, typer.Option(help="Use these columns only, and the target: names with commas.")]
+Drop = Annotated[str | None, typer.Option(help="Leave these columns out, such as identifiers: names with commas.")]
+
+
+def names_of(text: str | None) -> list[str]:
+    """Return the names in a list with commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def chosen(sheet: Sheet, target: str | None, columns: Collection[str], drop: Collection[str]) -> Sheet:
+    """Return the sheet with the columns that are asked for, and the target; none are named for all of them."""
+    return sheet.only([*columns, target or sheet.columns[-1]] if columns else None, drop)
+
+
+def told_sheet(path: Path, reading: Reading, *, label: str | None = None) -> Sheet:
+    """Return what stands in a CSV file, and say what was assumed about it."""
+    sheet = read_sheet(path, reading, label=label)
+    if sheet.assumption:
+        typer.echo(f"tacit: {sheet.assumption}", err=True)
+    return sheet

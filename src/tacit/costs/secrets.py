@@ -1,0 +1,92 @@
+"""What of a cost is secret, as numbers: by shapes alone, so that the same can be invented.
+
+    a cost   = records of one kind
+    a record = so many real numbers (features, a label that is a number), and after them what is discrete: a class
+
+Whether the sums of a run determine records is asked at *invented* records of the same shape
+(`tacit.certificates.determined`): no private number takes part in the question, nor in its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from tacit.costs.family import Family
+
+SMOOTH, KINKED = 1e-3, 1e-6
+Noun = Literal["record", "cost", "unit"]
+Guess = Callable[[np.random.Generator, Array], Array]
+"""Invents labels for scores aᵀw."""
+
+
+class Labels(NamedTuple):
+    """Labels y that enter a cost through −Aᵀy alone, beside features A that affine masks leave in the open."""
+
+    rows: Array
+    """A, or a factor with the same AᵀA."""
+    records: int
+    bits: float | None
+    """How much there is to know of one label; None where it is a real number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The records of one cost: how many, of how many numbers, and how to invent costs of one record each."""
+
+    records: int
+    numbers: int
+    """Real numbers in a record: the first columns of an invented one. What follows them is discrete."""
+    key: tuple[Any, ...]
+    """Records with the same key are of one kind, at whatever agent."""
+    invent: Callable[[np.random.Generator, int, float], Array]
+    """Return so many records, (count, numbers and more), with labels that follow a model of that strength."""
+    costs: Callable[[Array], Family]
+    """Return as many agents as there are rows, with one record each, as one object."""
+    noun: Noun = "record"
+    step: float = SMOOTH
+    """By how much an invented number is moved to see what changes: less where a cost has kinks."""
+
+    @property
+    def hidden(self) -> int:
+        """How many numbers are secret in all."""
+        return self.records * self.numbers
+
+    def counted(self, records: int) -> Secrets:
+        """Return the same kind with so many records."""
+        return replace(self, records=records)
+
+
+def regression(
+    kind: type[Any],
+    *,
+    records: int,
+    unknowns: int,
+    intercept: bool,
+    labels: Guess,
+    real: bool,
+    costs: Callable[[Array, Array], Family],
+    kinks: bool = False,
+) -> Secrets:
+    """Return the secrets of a regression: features, and a label that is a *real* number or discrete.
+
+    Records are invented in standard units; *costs* takes designs (count, 1, unknowns) and labels (count,).
+    """
+    p = unknowns - intercept
+
+    def invent(rng: np.random.Generator, count: int, strength: float) -> Array:
+        features = rng.normal(size=(count, p))
+        scores = features @ rng.normal(size=p) * (strength / np.sqrt(max(p, 1)))
+        return np.column_stack([features, labels(rng, scores)])
+
+    def make(rows: Array) -> Family:
+        design = np.concatenate([rows[:, :p], np.ones((len(rows), int(intercept)))], axis=1)
+        return costs(design[:, None, :], rows[:, p])
+
+    return Secrets(records, p + real, (kind, unknowns, intercept), invent, make, step=KINKED if kinks else SMOOTH)

@@ -1,0 +1,41 @@
+"""Telling the neighbours that one cannot take part: that it is so, and nothing of the reason but its kind."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tacit.errors import TacitError
+from tacit.protocol import Frame, Kind, Parting, longest
+from tacit.runtimes.peers.linking import channel, connections, neighbours_of
+from tacit.runtimes.peers.manifest import Manifest
+
+_TOLD_WITHIN = 3.0  # seconds for neighbours that are there; the others hear it from nobody, and wait as before
+
+
+def tell_unfit(manifest: Manifest, me: str, key: Path, *, listen: tuple[str, int] | None = None) -> list[str]:
+    """Tell the neighbours that are there that this member's data do not match; return who has heard it.
+
+    They go on waiting: with other data the member may come back, and the run begins.
+    """
+    names = neighbours_of(manifest, me)
+    limit = longest(manifest.unknowns, curvature=True)
+    links = connections(
+        manifest, me, key, {name: channel(manifest, me, name, limit=limit) for name in names}, listen=listen
+    )
+    goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
+    heard: set[str] = set()
+    try:
+        links.start()
+        end = time.monotonic() + _TOLD_WITHIN
+        while len(heard) < len(names) and time.monotonic() < end:
+            links.wait(lambda: False, 0.05)
+            ready = {n.name for n in links.neighbours.values() if n.open} - heard
+            links.write(dict.fromkeys(ready, goodbye))
+            heard |= ready
+        links.wait(lambda: False, 0.05)  # for what was written to go
+    except TacitError:  # nobody is told, and the reason is said here all the same
+        pass
+    finally:
+        links.stop()
+    return sorted(heard)

@@ -1,0 +1,110 @@
+"""How much of what is hidden a run tells, as data; and the stamps that follow from it.
+
+A run whose sums determine somebody's numbers is NOT PRIVATE for them, and so is one of which nothing rules that
+out; one that tells more than half as many combinations as there are hidden numbers gets a caution. So do labels
+that are classes, where the told combinations have more bits than the labels: one labelling in 2ᴺ then has the sum,
+and whoever can search finds it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tacit.costs.secrets import Noun
+from tacit.network.topology import listed
+from tacit.stamps import Stamp
+
+CLOSE = 0.5
+"""The share of hidden numbers beyond which a caution is given."""
+_REMEDY = "take more records or fewer unknowns"
+
+
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of what is hidden a run tells to the best informed single agent."""
+
+    noun: Literal["label"] | Noun
+    """What is hidden, one of it: a label, a record, a cost, a unit's cost curve."""
+    hidden: int
+    """How many numbers: labels, or all numbers in the records of all other agents."""
+    numbers: int
+    """Told numbers that depend on them: those expected before a run, those counted after it."""
+    rank: int | None = None
+    """Independent combinations of hidden numbers among them; None where that was too large to compute."""
+    determined: int = 0
+    """Hidden numbers that follow exactly."""
+    agents: tuple[str, ...] = ()
+    """Whose they are."""
+    onlooker: str = ""
+    """The agent that holds the most itself, and so faces the fewest hidden numbers."""
+    a_round: int = 0
+    """Told numbers of one round; 0 where they do not add up over rounds."""
+    most: int | None = None
+    """The most that can be told, however many rounds: as many numbers as the sum of the costs is made of."""
+    bits: float | None = None
+    """For labels that are classes: how much there is to know of all of them. None where they are real numbers."""
+    told_bits: float | None = None
+    """And how many bits the told combinations have."""
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of hidden numbers are told, at most."""
+        return min(self.hidden, self.numbers if self.rank is None else self.rank)
+
+    def sentence(self) -> str:
+        """Return the count in words.
+
+        >>> Telling(noun="record", hidden=300, numbers=168, rank=70).sentence()
+        'Of 300 hidden numbers 70 combinations are told.'
+        """
+        most = "at most " if self.rank is None else ""
+        return f"Of {self.hidden} hidden numbers {most}{self.combinations} combinations are told."
+
+    def after(self, rounds: int) -> Telling:
+        """Return the same, as it is after so many rounds."""
+        if not self.a_round:
+            return self
+        numbers = self.a_round * rounds if self.most is None else min(self.most, self.a_round * rounds)
+        return msgspec.structs.replace(self, numbers=max(numbers, self.rank or 0))
+
+
+def stamps_of(tells: Telling) -> list[Stamp]:
+    """Return the stamps that follow from the numbers."""
+    if tells.determined:
+        return [Stamp(reason="answer tells", sentence=_determined(tells), agents=tells.agents)]
+    if tells.rank is None and tells.combinations >= tells.hidden:
+        sentence = (
+            f"the run tells up to {tells.numbers} numbers, and hides {tells.hidden} from agent {tells.onlooker}: "
+            f"nothing rules out that all of them follow, whatever the masks; {_REMEDY}."
+        )
+        return [Stamp(reason="answer tells", sentence=sentence)]
+    if tells.combinations > CLOSE * tells.hidden:
+        sentence = f"{tells.sentence()[:-1]}, whatever the masks: {_REMEDY} before relying on them."
+        return [Stamp(reason="answer tells", sentence=_lower(sentence), voids=False)]
+    if tells.bits is not None and tells.told_bits is not None and tells.told_bits > tells.bits:
+        sentence = (
+            f"the answer tells {tells.combinations} combinations of {tells.hidden} labels to about "
+            f"{tells.told_bits / max(tells.combinations, 1):.0f} bits each: whoever can search finds the only "
+            f"labels that fit; {_REMEDY}."
+        )
+        return [Stamp(reason="answer tells", sentence=sentence, voids=False)]
+    return []
+
+
+def _determined(tells: Telling) -> str:
+    whose = f"agent(s) {listed(list(tells.agents))}" if tells.agents else "all other agents"
+    if tells.noun == "label":
+        return (
+            f"{tells.determined} label(s) of {whose} follow from the answer and the open features, whatever sigma; "
+            f"{_REMEDY}."
+        )
+    every = "all" if tells.determined >= tells.hidden else f"{tells.determined} of the"
+    return (
+        f"{every} {tells.hidden} numbers in the {tells.noun}s of {whose} follow from the sums that "
+        f"agent {tells.onlooker} learns, whatever the masks; {_REMEDY}."
+    )
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]

@@ -1,0 +1,116 @@
+"""What sums tell of the records behind them: a rank where that is small enough, else a count.
+
+The best informed agent is the one that holds the most records itself: it faces the fewest hidden numbers. What *it*
+holds is hidden from the second best informed. Where a rank would be too large to compute, the plain count of told
+numbers is the bound: "of 900 hidden numbers at most 70 combinations are told".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.costs import Basis, Quadratics, packed_size
+from tacit.costs.secrets import Secrets
+from tacit.masks import GaussianMasks
+from tacit.runtimes import Job
+from tacit.solving.problem import Problem
+from tacit.solving.telling.count import CLOSE, Telling
+from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, judged, replayed, width
+
+_TYPICAL = 15
+"""Rounds of sums that are expected before a run, where none were tried."""
+_LARGE = 600
+"""Hidden numbers up to which the rank is computed, if the Jacobian has no more than `_ENTRIES` numbers."""
+_ENTRIES = 500_000
+_WIDE = 60
+"""Unknowns up to which an invented run is worth its time."""
+_SHARP = 1e-11
+"""The relative precision of secret sums, which are exact but for the rounding of float64."""
+
+
+def of_records(problem: Problem, job: Job) -> Telling | None:
+    """Return what a run's sums tell of the records behind them; None where a cost says nothing of its shape."""
+    secrets = [part for cost in problem.costs if (part := cost.secrets) is not None]
+    if len(secrets) < len(problem.costs):
+        return None
+    names = [str(agent) for agent in problem.network.agents]
+    sizes = np.array([part.hidden for part in secrets])
+    order = np.argsort(-sizes, kind="stable")
+    first, second = int(order[0]), int(order[1])
+    hidden = int(sizes.sum() - sizes[first])
+    quadratic = Quadratics().covers(problem.stack)
+    most = packed_size(problem.dim) + problem.dim if quadratic else None
+    a_round, numbers = _counted(problem, job, secrets[first], most)
+    masks = job.privacy
+    told = _coefficients(masks.basis) if isinstance(masks, GaussianMasks) else replayed(job)
+    verdicts: dict[int, Verdict | None] = {}
+    small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
+    if small and numbers > CLOSE * hidden:
+        for c in (first, second):
+            same = c == second and sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
+            verdicts[c] = verdicts[first] if same else _against(secrets, c, told)
+    seen = verdicts.get(first)
+    exposed = [i for i in range(len(names)) if i != first and _is_told(verdicts.get(first), secrets, first, i)]
+    exposed += [first] if _is_told(verdicts.get(second), secrets, second, first) else []
+    return Telling(
+        noun=secrets[first].noun,
+        hidden=hidden,
+        numbers=numbers if seen is None else max(seen.numbers, seen.rank),
+        rank=None if seen is None else seen.rank,
+        determined=0 if seen is None else sum(seen.singles),
+        agents=() if len(exposed) == len(names) else tuple(names[i] for i in sorted(exposed)),
+        onlooker=names[first],
+        a_round=a_round,
+        most=most,
+    )
+
+
+def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> tuple[int, int]:
+    """Return the told numbers of a round, and of a run that is typical."""
+    m = problem.dim
+    if isinstance(job.privacy, GaussianMasks):  # one sum of coefficients
+        return 0, len(job.privacy.basis.scales(m))
+    a_round = 0
+    if m <= _WIDE:
+        try:
+            a_round = width(job, secrets)
+        except MISFITS:
+            a_round = 0
+    if not a_round:
+        sizes = {"values": 1, "Hessians": packed_size(m)}
+        a_round = sum(sizes.get(name, m) for name in job.algorithm.sums)
+    numbers = a_round * _TYPICAL
+    return a_round, numbers if most is None else min(most, numbers)
+
+
+def _coefficients(basis: Basis) -> Callable[[Any], Told]:
+    """Return what one sum of coefficients tells: there are no points."""
+    return lambda _: basis.read
+
+
+def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
+    """Return one entry per kind of records, with all of them."""
+    counts: dict[tuple[Any, ...], int] = {}
+    first: dict[tuple[Any, ...], Secrets] = {}
+    for part in secrets:
+        counts[part.key] = counts.get(part.key, 0) + part.records
+        first.setdefault(part.key, part)
+    return [first[key].counted(count) for key, count in counts.items()]
+
+
+def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[[Any], Told]) -> Verdict | None:
+    others = _kinds([part for i, part in enumerate(secrets) if i != onlooker])
+    return judged(others, [secrets[onlooker]], told, precision=_SHARP)
+
+
+def _is_told(verdict: Verdict | None, secrets: Sequence[Secrets], onlooker: int, agent: int) -> bool:
+    """Tell whether numbers of the kind that *agent* holds are determined for the *onlooker*."""
+    if verdict is None:
+        return False
+    others = _kinds([part for i, part in enumerate(secrets) if i != onlooker])
+    return any(
+        count > 0 for kind, count in zip(others, verdict.singles, strict=True) if kind.key == secrets[agent].key
+    )

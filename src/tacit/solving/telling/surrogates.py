@@ -1,0 +1,171 @@
+"""What sums tell of the records behind them, asked at invented records of the same shape.
+
+    T(ϑ) = Σ_k t(ϑ_k)            one term per record: what an agent with that record alone would put into each sum
+    J    = (∂t/∂ϑ_1, ∂t/∂ϑ_2, …)
+
+Sums that an algorithm takes at one point after the other are told with their points, which every agent knows; so
+the points are held fixed while the records change. That is done by replaying: the algorithm runs once on invented
+records and its totals are kept; then it runs again with other records and is handed the same totals, and so asks
+for the same sums at the same points. Nothing here knows any algorithm or any family: whatever can be run can be
+asked.
+
+Derivatives are central differences of sixth order, h⁶ and ε/h from exact: about 1e-12, and 1e-9 beside kinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.certificates.determined import knowledge
+from tacit.costs import CostStack, Family
+from tacit.costs.secrets import Secrets
+from tacit.costs.stack import Group
+from tacit.errors import TacitError
+from tacit.runtimes import Job
+from tacit.runtimes.looking import Look, Observer
+from tacit.typing import Array
+
+Told = Callable[[Any], Array]
+"""Returns what every agent of a stack puts into all sums, (agents, numbers)."""
+
+_EPS = 1e-15
+_OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+_WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
+_STRENGTHS = (0.0, 1.0, 3.0)
+"""How much invented labels follow their features, one surrogate each: points lie close together, or far apart."""
+_ROUNDS = 60
+MISFITS = (TacitError, ArithmeticError, LookupError, TypeError, ValueError)
+"""What an algorithm may raise on invented costs; it is then asked nothing."""
+_COMPANY = 40
+"""Records of whoever looks on, at most, that take part in an invented run."""
+
+
+class Sums:
+    """`Peers` of a run that only adds up; it remembers what was added up, and may be told what to answer."""
+
+    degree, links, first, resolution = 0, 0, np.zeros(0, dtype=bool), 0.0
+
+    def __init__(self, answers: Sequence[Array] = ()) -> None:
+        self._answers = answers
+        self.terms: list[Array] = []
+        self.totals: list[Array] = []
+
+    def sum(self, v: Any, add: Any = np.add) -> Any:
+        """Return the sum, or the answer that was given."""
+        known = len(self.totals) < len(self._answers)
+        total = self._answers[len(self.totals)] if known else v.sum(axis=0)
+        self.terms.append(v)
+        self.totals.append(total)
+        return total
+
+    def __getattr__(self, verb: str) -> Any:
+        raise TacitError(f"an algorithm that is driven by sums asks for peers.{verb}.")
+
+
+class Verdict(NamedTuple):
+    """What invented records of one shape have shown, at worst."""
+
+    rank: int
+    """Independent combinations of hidden numbers that are told."""
+    singles: tuple[int, ...]
+    """Hidden numbers of every kind of records that are told by themselves."""
+    numbers: int
+    """Told numbers that depend on records at all."""
+
+    def worse(self, other: Verdict) -> Verdict:
+        """Return the worse of both in every respect."""
+        singles = tuple(map(max, self.singles, other.singles))
+        return Verdict(max(self.rank, other.rank), singles, max(self.numbers, other.numbers))
+
+
+def judged(
+    secrets: Sequence[Secrets], company: Sequence[Secrets], told: Callable[[Any], Told], *, precision: float
+) -> Verdict | None:
+    """Return what is told of records of these kinds beside those of the onlookers; None where no run got anywhere.
+
+    *told* takes the costs of a whole invented network, and returns what agents there put into sums.
+    """
+    worst: Verdict | None = None
+    for seed, strength in enumerate(_STRENGTHS):
+        rng = np.random.default_rng(seed)
+        rows = [kind.invent(rng, kind.records, strength) for kind in secrets]
+        rest = [kind.invent(rng, min(kind.records, _COMPANY), strength) for kind in company]
+        try:
+            with np.errstate(all="ignore"):
+                terms = told(_stack([*secrets, *company], [*rows, *rest]))
+                J = np.concatenate([_jacobian(k, r, terms) for k, r in zip(secrets, rows, strict=True)], axis=1)
+        except MISFITS:
+            continue
+        if not np.isfinite(J).all():
+            continue
+        informative = np.abs(J).max(axis=1, initial=0.0) > 1e-9 * np.abs(J).max(initial=0.0)
+        coarse = max(_EPS / kind.step for kind in secrets)
+        known = knowledge(J[informative], precision=max(precision, coarse))
+        parts = np.split(known.singles, np.cumsum([kind.hidden for kind in secrets])[:-1])
+        verdict = Verdict(known.rank, tuple(int(part.sum()) for part in parts), int(informative.sum()))
+        worst = verdict if worst is None else worst.worse(verdict)
+    return worst
+
+
+def replayed(job: Job) -> Callable[[Any], Told]:
+    """Return what *job*'s algorithm adds up, at the points that it passes on invented costs."""
+
+    def told(cost: Any) -> Told:
+        totals = overheard(job, cost, Sums(), rounds=_ROUNDS).totals
+
+        def terms(others: Any) -> Array:
+            said = overheard(job, others, Sums(totals), rounds=_ROUNDS, until=len(totals)).terms
+            return np.concatenate([v.reshape(len(others.affine), -1) for v in said], axis=1)
+
+        return terms
+
+    return told
+
+
+def overheard(job: Job, cost: Any, peers: Sums, *, rounds: int, until: int | None = None) -> Sums:
+    """Run *job*'s algorithm on other costs, until it stops or *until* so many sums were taken."""
+    watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
+    state, done = algorithm.init(job.x0, cost), 0
+    while done < rounds:
+        before, done = state, done + 1
+        state = algorithm.step(state, peers, cost)
+        if until is None and watch.look(done, Look.read(observer.tell(before, state))) is not None:
+            break
+        if until is not None and len(peers.totals) >= until:
+            break
+    return peers
+
+
+def width(job: Job, secrets: Secrets) -> int:
+    """Return how many numbers about its records an agent puts into the sums of one round."""
+    rows = secrets.invent(np.random.default_rng(0), 2, 1.0)
+    cost, peers = secrets.costs(rows), Sums()
+    with np.errstate(all="ignore"):
+        state = job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
+        first = len(peers.terms)
+        job.algorithm.step(state, peers, cost)
+    rounds = peers.terms[:first], peers.terms[first:]
+    return max(sum(int((v[0] != v[1]).sum()) for v in told) for told in rounds)
+
+
+def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:
+    """Return ∂(what is told)/∂(hidden numbers), one column per record and number of it."""
+    count, each = len(rows), np.arange(kind.numbers)
+    moved = np.tile(rows[:, None, :], (len(_OFFSETS), 1, kind.numbers, 1))  # (offsets, records, numbers, width)
+    moved[:, :, each, each] += kind.step * _OFFSETS[:, None, None]
+    values = terms(kind.costs(moved.reshape(-1, rows.shape[1])))
+    return np.tensordot(_WEIGHTS, values.reshape(len(_OFFSETS), count * kind.numbers, -1), axes=1).T / kind.step
+
+
+def _stack(kinds: Sequence[Secrets], rows: Sequence[Array]) -> Family | CostStack:
+    groups, start = [], 0
+    for kind, part in zip(kinds, rows, strict=True):
+        if len(part):
+            groups.append(Group(slice(start, start + len(part)), kind.costs(part)))
+            start += len(part)
+    if len(groups) == 1:
+        return groups[0].cost
+    return CostStack(groups, (start, groups[0].cost.dim))

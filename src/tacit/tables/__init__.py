@@ -1,0 +1,25 @@
+"""Tables as people have them: one reader for CSV files, and the data dictionary that says what columns mean."""
+
+from tacit.tables.dialect import Dialect, Reading
+from tacit.tables.dictionary import Column, Dictionary, plain, read_dictionary
+from tacit.tables.drafting import Draft, draft
+from tacit.tables.matching import Finding, Records, Review, match, review
+from tacit.tables.sheet import Sheet, read_sheet
+
+__all__ = [
+    "Column",
+    "Dialect",
+    "Dictionary",
+    "Draft",
+    "Finding",
+    "Reading",
+    "Records",
+    "Review",
+    "Sheet",
+    "draft",
+    "match",
+    "plain",
+    "read_dictionary",
+    "read_sheet",
+    "review",
+]
