@@ -128,7 +128,9 @@ def _show(
     masks = manifest.privacy
     width = "" if masks.sigma is None else f", σ = {masks.sigma:g}"
     say("")
-    say(f"{manifest.unknowns} unknown(s), {manifest.algorithm['name']}, level {masks.level}{width}.")
+    settings = manifest.algorithm
+    how = f"{settings['inner']} in standard units" if "inner" in settings else settings["name"]
+    say(f"{manifest.unknowns} unknown(s), {how}, level {masks.level}{width}.")
     if masks.level != "none":
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")

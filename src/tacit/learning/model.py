@@ -73,7 +73,6 @@ class PrivateModel(BaseEstimator):
     _times: ClassVar[int] = 1
     """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
-    summary_: Summary
     fit_intercept: bool
     tol: float
     max_iter: int
@@ -83,6 +82,7 @@ class PrivateModel(BaseEstimator):
     any: int
     ledger: Any
     accept_changes: Any
+    summary_: Summary
 
     # what a model gives ----------------------------------------------------------------------
 
@@ -130,14 +130,27 @@ class PrivateModel(BaseEstimator):
         self._refuse_settings()
         return self._fit(read(self, X, y, groups, numeric_target=self._numeric_target))
 
-    def fit_named(self, X: Array, y: Any, groups: Any, *, columns: Sequence[str], target: str) -> Self:
-        """Fit the model on arrays whose columns have these names, which summaries and sentences use."""
+    def fit_named(
+        self,
+        X: Array,
+        y: Any,
+        groups: Any,
+        *,
+        columns: Sequence[str],
+        target: str,
+        dropped: Sequence[int] | None = None,
+    ) -> Self:
+        """Fit the model on arrays whose columns have these names, which summaries and sentences use.
+
+        *dropped* is how many records each party has left out because of gaps: added up in secret, too.
+        """
         self._refuse_settings()
         table = read(self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target)
-        return self._fit(table)
+        return self._fit(table, dropped)
 
-    def _fit(self, table: Table) -> Self:
+    def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
         assembly = Assembly.of(self, table, target=True, times=self._times)
+        gone = None if dropped is None else _left_out(dropped, assembly)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)
@@ -145,6 +158,8 @@ class PrivateModel(BaseEstimator):
             said = f"{type(self).__name__} did not converge: {self._why(answer)}"
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
+        if gone is not None:
+            self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
         self._say_doubts(answer, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         self.answer_ = answer
@@ -220,3 +235,9 @@ class PrivateModel(BaseEstimator):
             value: Any = getattr(self, name, 0.0)
             if not (isinstance(value, Real) and float(value) >= 0):
                 raise InputError(f"{name} = {value} must be zero or positive.")
+
+
+def _left_out(dropped: Sequence[int], assembly: Assembly) -> int:
+    """Return how many records all parties together have left out; no party's own number is told."""
+    told = [np.array([float(count)]) for count in dropped]
+    return round(float(assembly.total(told, "number of records left out because of gaps")[0]))

@@ -71,6 +71,8 @@ class Agent:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {self.manifest.unknowns}.")
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
+        if self.manifest.algorithm["name"] == "standardised":
+            self.job.algorithm.init(self.job.x0, cost)  # refuses a cost that has no columns or no facts
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
         self.neighbours = neighbours_of(self.manifest, me)
         """The names of those whom this member is linked to."""
