@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
+from tacit.costs import Affine
 from tacit.errors import RefusedError
 from tacit.masks import Mechanism
 from tacit.network import Network
@@ -87,7 +89,7 @@ class Account:
             f"{title} {secrets.token_hex(4)}",
             network.graph,
             sigma=math.inf if terms.sigma is None else terms.sigma,
-            basis="sums" if terms.sigma is None else "affine",
+            basis=privacy.coverage(Affine(np.zeros(1))).kind,
             link_scales={(a, b): scale for a, b, scale in terms.link_scales},
         )
         if ledger is None:
