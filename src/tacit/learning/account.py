@@ -24,7 +24,7 @@ from tacit.costs import Affine
 from tacit.errors import RefusedError
 from tacit.masks import Mechanism
 from tacit.network import Network
-from tacit.solving.versions import Digests
+from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
 
 Records = Mapping[Any, Mapping[str, NDArray[Any]]]
@@ -99,7 +99,12 @@ class Account:
             known = [version for entry in book.entries() for _, _, version in entry.release.versions]
             digests = Digests.beside(path, known)
             versions = [version for name, columns in records.items() for version in digests.of(str(name), columns)]
-            release = replace(release, versions=tuple(sorted(versions)))
+            single = [
+                (str(name), digests.records(str(name), columns))
+                for name, columns in records.items()
+                if all(len(values) <= SINGLE for values in columns.values())
+            ]
+            release = replace(release, versions=tuple(sorted(versions)), records=tuple(sorted(single)))
             again = [replace(release, run=f"{release.run}, again {k}") for k in range(2, times + 1)]
             review = book.check(release, accept_changes=accepted)
             _refuse(title, release, review)
