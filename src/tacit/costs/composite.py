@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.affine import Affine
+from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
 from tacit.costs.rough import L1, Rough
@@ -42,6 +43,19 @@ class Composite(Family):
         self.affine = smooth.affine
         self.affine_part = _beside_a_rough_term(smooth.affine_part)
         self.splits_exactly = smooth.splits_exactly
+        self.facts = smooth.facts
+
+    def column_sums(self) -> Array:
+        """Of the smooth part."""
+        return self.smooth.column_sums()
+
+    def column_squares(self, centre: Array) -> Array:
+        """Of the smooth part."""
+        return self.smooth.column_squares(centre)
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same cost of u: the rough term in those units, too."""
+        return type(self).joined(self.smooth.in_units(units), self.rough.in_units(units))
 
     @property
     def is_rough(self) -> bool:

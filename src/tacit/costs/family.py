@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import vecdot
+from tacit.costs.columns import Units, refuse_units
 from tacit.costs.inner import newton_prox
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -53,6 +54,10 @@ class Family(ABC):
 
     affine: Array
     """α, (..., m)."""
+
+    facts: Array = np.zeros(0)
+    """What a table of a regression needs besides, beginning with the number of records: (..., k). A constant of the
+    records that gradients do not tell; nothing unless somebody means to have it added up."""
 
     _stacks: ClassVar[tuple[str, ...]]
     """Names of the arrays that gain the agent axis, and are padded with zeros to a common shape."""
@@ -136,6 +141,18 @@ class Family(ABC):
         """Return v: there is no rough part."""
         return v
 
+    def column_sums(self) -> Array:
+        """Return the sums of the design's columns, where there is a design with an intercept."""
+        raise refuse_units(type(self).__name__)
+
+    def column_squares(self, centre: Array) -> Array:
+        """Return the sums of squares of the design's columns about their centres."""
+        raise refuse_units(type(self).__name__)
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same cost as a function of u, x = T u."""
+        raise refuse_units(type(self).__name__)
+
     @property
     def penalty(self) -> Array:
         """l1 and l2 of the rough part ψ = Σ l1|x| + ½ Σ l2 x², one vector (..., 2m); zeros where there is none."""
@@ -168,7 +185,7 @@ class Family(ABC):
         """Return one object for all *members*, with a leading agent axis."""
         together = copy.copy(members[0])
         together.__dict__ = {}  # no cached value of one member may stand for all
-        for name in ("affine", *cls._stacks):
+        for name in ("affine", *cls._stacks, *(["facts"] if members[0].facts.size else [])):
             setattr(together, name, _padded([getattr(member, name) for member in members]))
         return together
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
+from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design
@@ -23,7 +24,7 @@ from tacit.errors import CostError
 from tacit.typing import Array
 
 
-class LeastSquares(Quadratic):
+class LeastSquares(Columns, Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
     affine_part = AffinePart(

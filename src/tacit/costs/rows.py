@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
+from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
 
-class RowSum(Family):
+class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
 
     steepest: ClassVar[float]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -94,6 +95,23 @@ class CostStack:
     def limits(self) -> Array:
         """One row per agent."""
         return self.spread(lambda group: group.cost.limits, (self.shape[0], 2 * self.dim))
+
+    @property
+    def facts(self) -> Array:
+        """One row per agent."""
+        return self.spread(lambda group: group.cost.facts, (self.shape[0], self.groups[0].cost.facts.shape[-1]))
+
+    def column_sums(self) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.column_sums(), (self.shape[0], self.dim - 1))
+
+    def column_squares(self, centre: Array) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.column_squares(centre), (self.shape[0], len(centre)))
+
+    def in_units(self, units: Units) -> CostStack:
+        """Return the same costs as functions of u, x = T u."""
+        return self.regrouped(lambda cost, _: cost.in_units(units))
 
     def total_curvature(self) -> Curvature:
         """Of the sum over all agents."""

@@ -119,7 +119,8 @@ class Assembly:
             warnings.simplefilter("always")
             try:
                 answer = solve(
-                    problem, privacy=self.privacy, algorithm=algorithm, runtime=self.runtime, tolerance=tol,
+                    problem, privacy=self.privacy, protect=None if self.privacy is None else "affine",
+                    algorithm=algorithm, runtime=self.runtime, tolerance=tol,
                     max_rounds=rounds,
                 )  # fmt: skip
             except RangeError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -33,7 +34,7 @@ from tacit.costs import (
 )
 from tacit.errors import InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.inference import covariance
+from tacit.learning.inference import Summary, covariance
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
@@ -86,6 +87,7 @@ class PrivateModel(BaseEstimator):
     any: int
     ledger: Any
     accept_changes: Any
+    summary_: Summary
 
     # what a model gives ----------------------------------------------------------------------
 
@@ -129,14 +131,27 @@ class PrivateModel(BaseEstimator):
         self._refuse_settings()
         return self._fit(read(self, X, y, groups, numeric_target=self._numeric_target))
 
-    def fit_named(self, X: Array, y: Any, groups: Any, *, columns: Sequence[str], target: str) -> Self:
-        """Fit the model on arrays whose columns have these names, which summaries and sentences use."""
+    def fit_named(
+        self,
+        X: Array,
+        y: Any,
+        groups: Any,
+        *,
+        columns: Sequence[str],
+        target: str,
+        dropped: Sequence[int] | None = None,
+    ) -> Self:
+        """Fit the model on arrays whose columns have these names, which summaries and sentences use.
+
+        *dropped* is how many records each party has left out because of gaps: added up in secret, too.
+        """
         self._refuse_settings()
         table = read(self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target)
-        return self._fit(table)
+        return self._fit(table, dropped)
 
-    def _fit(self, table: Table) -> Self:
+    def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
         assembly = Assembly.of(self, table, target=True, times=self._times)
+        gone = None if dropped is None else _left_out(dropped, assembly)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
         answer, fit = self._fitted(table, assembly, units)
@@ -144,6 +159,8 @@ class PrivateModel(BaseEstimator):
             said = f"{type(self).__name__} did not converge: {self._why(answer)}"
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
+        if gone is not None:
+            self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
         self.n_iter_ = answer.record.phase2.rounds
         self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
@@ -195,3 +212,9 @@ class PrivateModel(BaseEstimator):
             value: Any = getattr(self, name, 0.0)
             if not (isinstance(value, Real) and float(value) >= 0):
                 raise InputError(f"{name} = {value} must be zero or positive.")
+
+
+def _left_out(dropped: Sequence[int], assembly: Assembly) -> int:
+    """Return how many records all parties together have left out; no party's own number is told."""
+    told = [np.array([float(count)]) for count in dropped]
+    return round(float(assembly.total(told, "number of records left out because of gaps")[0]))

@@ -64,6 +64,10 @@ class Outcome(NamedTuple):
     history: tuple[Check, ...]
     hessian: Array | None = None
     """The summed Hessian at x, where the algorithm has it."""
+    value: float | None = None
+    """The sum of all costs at x, where the algorithm has it."""
+    facts: Array | None = None
+    """What a table needs besides, added up over all agents, where the algorithm does that."""
 
 
 def run_agent(
@@ -121,7 +125,17 @@ def run_agent(
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
     hessian = getattr(state, "hessian", None)
-    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history), hessian)
+    value = getattr(state, "value", None)
+    facts = getattr(state, "facts", None)
+    return Outcome(
+        np.atleast_1d(state.x),
+        done,
+        verdict,
+        tuple(watch.history),
+        hessian,
+        None if value is None else float(value),
+        facts,
+    )
 
 
 def row_ranges(degrees: Any) -> list[slice]:

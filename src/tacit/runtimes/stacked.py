@@ -52,11 +52,11 @@ class Stacked:
 
     @property
     def traffic(self) -> Traffic:
-        """What was said so far."""
-        said = dataclasses.replace(self._traffic)
+        """What was sent so far."""
+        traffic = dataclasses.replace(self._traffic)
         gossiped = self.links * self._gossiped // len(self.network)
-        said.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
-        return said
+        traffic.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
+        return traffic
 
     def mix(self, x: Array) -> Array:
         """Return W x."""

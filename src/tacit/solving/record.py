@@ -88,6 +88,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     converged: bool
     x: list[float | None]
     """The answer; None where the run diverged beyond all numbers."""
+    names: tuple[str, ...] = ()
+    """Of the entries of x, where files name their columns."""
     disagreement: float | None
     """Between agents at the end, relative; None where the run diverged at once."""
     error: float | None

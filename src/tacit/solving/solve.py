@@ -183,7 +183,9 @@ def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
     """Return how near rounding lets agents come: the noise of gradients over the curvature."""
     if privacy is None:
         return 0.0
-    return privacy.terms(problem.network, problem.dim).noise / max(problem.least_curvature, 1e-2)
+    terms = privacy.terms(problem.network, problem.dim)
+    blur = 0.0 if privacy.coverage(problem.stack).exact else 8.0 * np.sqrt(problem.dim) * terms.blur
+    return float(terms.noise + blur) / max(problem.least_curvature, 1e-2)
 
 
 def _record(
