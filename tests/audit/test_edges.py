@@ -116,7 +116,7 @@ def test_an_audit_that_attacks_nothing_does_not_pass():
 
 
 def test_there_are_never_more_verdicts_than_share_the_risk():
-    assert pytest.approx(1e-3) == VERDICTS * RISK
+    assert VERDICTS * RISK <= 1e-3
     report = audit(distances(nx.complete_graph(5), 2), [3], privacy=tacit.AffineMasks(10.0), games=2000, seed=1)
     assert len(report.without_masks) + len(report.with_masks) <= VERDICTS - 5
 
