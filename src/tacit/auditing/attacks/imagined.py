@@ -10,11 +10,12 @@ from typing import Self
 
 import numpy as np
 
+from tacit.auditing.attacks.made_up import MadeUp
 from tacit.typing import Array
 
 
 @dataclass(frozen=True)
-class Imagined:
+class Imagined(MadeUp):
     """`Cost` of all agents: ½xᵀP_i x + q_iᵀx, as often side by side as there are choices of q."""
 
     P: Array

@@ -13,6 +13,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from tacit.auditing.attacks.made_up import MadeUp
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
 from tacit.typing import Array
 
@@ -57,7 +58,7 @@ class Unknowns:
         return out
 
 
-class Probe:
+class Probe(MadeUp):
     """`Cost` of one agent of which nothing is known: ∇h(x) = C(x) + α, and C is the same at the same point."""
 
     def __init__(self, unknowns: Unknowns, *, rough: bool, curvature: Array | None = None) -> None:
