@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.contents import points_of
+from tacit.auditing.attacks.heard import decoded
 from tacit.auditing.attacks.records import follow
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.attacks.tree_sums import decoded
 from tacit.auditing.public import Public, Records
 from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links

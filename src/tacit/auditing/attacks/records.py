@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
+from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
-from tacit.auditing.attacks.tree_sums import totals
 from tacit.auditing.public import Public, Records
 from tacit.auditing.view import View
 from tacit.typing import Algorithm, Array, Cost

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.auditing.attacks.contents import Contents, contents_of
 from tacit.auditing.attacks.estimate import Estimate, nothing
+from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.words import as_numbers, minus, plus
@@ -86,18 +87,6 @@ class TreeSums:
             if contents is not None:
                 return place, contents
         return None
-
-
-def totals(view: View, public: Public) -> list[Array]:
-    """Return all sums over the network, which everybody is told."""
-    return [decoded(exchange.values[0], public.words, public.step) for exchange in view.only("down")]
-
-
-def decoded(total: Array | Words, words: int, step: float) -> Array:
-    """Return a total as numbers; the last of a secret sum says only that nothing was out of range."""
-    if total.dtype.kind == "u":
-        return np.asarray(as_numbers(np.asarray(total, dtype=np.uint64), words)[:-1] * step)
-    return np.asarray(total, dtype=np.float64)
 
 
 def contributions(view: View, public: Public, place: int) -> tuple[NDArray[np.intp], Array | Words]:
