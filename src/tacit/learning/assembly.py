@@ -29,7 +29,7 @@ from tacit.learning.parties import Table
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
-from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.stamps import voided
 from tacit.typing import Array
@@ -101,6 +101,16 @@ class Assembly:
             return None
         return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
 
+    @property
+    def bound(self) -> float:
+        """The public limit on every number of a plain sum; infinite where nothing is hidden."""
+        return np.inf if self.sums is None else self.sums.bound
+
+    @property
+    def resolution(self) -> float:
+        """To how much a plain sum is exact."""
+        return 0.0 if self.sums is None else self.sums.fixed_point(agents=len(self.network)).error
+
     def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
         """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
         masks = self.sums
@@ -124,7 +134,8 @@ class Assembly:
             warnings.simplefilter("always")
             try:
                 answer = solve(
-                    problem, privacy=self.privacy, algorithm=algorithm, runtime=self.runtime, tolerance=tol,
+                    problem, privacy=self.privacy, protect=None if self.privacy is None else "affine",
+                    algorithm=algorithm, runtime=self.runtime, tolerance=tol,
                     max_rounds=rounds,
                 )  # fmt: skip
             except RangeError as error:
@@ -133,6 +144,8 @@ class Assembly:
                     "a limit that fits standardised records."
                 ) from error
         for caution in caught:
+            if issubclass(caution.category, CollinearWarning):
+                continue  # the model says it, with the names of the columns
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)

@@ -15,7 +15,7 @@ import msgspec
 import networkx as nx
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Total
+from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Standardised, Total
 from tacit.errors import AlgorithmError, FileError, InputError, TacitError
 from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network
@@ -246,14 +246,14 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise InputError(f"[stop] floor = {self.stop.floor} must not be negative.")
         return StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds)
 
-    def _covered(self, algorithm: AnyAlgorithm | Total) -> bool:
+    def _covered(self, algorithm: AnyAlgorithm | Standardised | Total) -> bool:
         """Quadratic masks cover every cost that they accept."""
         return self.privacy.level == "quadratic" and bool(algorithm.sums)
 
-    def _algorithm(self) -> tuple[AnyAlgorithm | Total, str]:
+    def _algorithm(self) -> tuple[AnyAlgorithm | Standardised | Total, str]:
         settings = dict(self.algorithm)
         name, weights = settings.pop("name", None), settings.pop("weights", None)
-        known: dict[str, type[AnyAlgorithm | Total]] = {**ALGORITHMS, **ERRANDS}
+        known: dict[str, type[AnyAlgorithm | Standardised | Total]] = {**ALGORITHMS, **ERRANDS}
         if name not in known:
             raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.")
         try:
