@@ -58,7 +58,7 @@ def test_members_with_columns_in_another_order_find_the_same_optimum(run, clinic
 
     def take_part(name):
         section = CostsSection("logistic", intercept=True)
-        cost = read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data)
+        cost = read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data, facts=True)
         tacit.peers.Agent(clinics, cost, me=name, key=f"{name}.key").run()
 
     others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
@@ -82,7 +82,7 @@ def test_what_does_not_match_is_said_here_and_only_that_it_is_so_elsewhere(run, 
     agents = {
         name: tacit.peers.Agent(
             clinics,
-            read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data),
+            read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data, facts=True),
             me=name,
             key=f"{name}.key",
         )
@@ -114,12 +114,8 @@ def test_nobody_there_to_be_told_is_no_error(clinics, monkeypatch):
 
 
 def test_without_a_dictionary_neighbours_compare_the_names_of_their_columns(run, clinics, caplog):
-    assert (
-        run("federation", "new", "g.toml", "--unknowns", "3", "--cost", "ridge", "--intercept", "--patience", "2")[
-            0
-        ]
-        == 0
-    )
+    words = ("--unknowns", "3", "--cost", "ridge", "--intercept", "--patience", "2", "--algorithm", "newton")
+    assert run("federation", "new", "g.toml", *words)[0] == 0
     manifest = Manifest.read("g.toml")
     cost = tacit.LeastSquares(np.eye(2), np.ones(2), intercept=True)
     agents = [
@@ -214,3 +210,81 @@ def test_problem_files_take_the_same_dictionary(run, clinics):
     code, out, err = run("solve", "p.toml", "--json")
     assert code == 0, err
     np.testing.assert_allclose(json.loads(out)["x"], reference(), rtol=1e-7)
+    assert json.loads(out)["names"] == ["age", "dose", "(intercept)"]
+    assert f"coefficients: age = {reference()[0]:.6g}, dose = " in run("solve", "p.toml")[1]
+
+
+RAW = {
+    "logistic": lambda rng, eta: np.where(rng.random(len(eta)) < 1 / (1 + np.exp(-eta)), "yes", "no"),
+    "poisson": lambda rng, eta: rng.poisson(np.exp(0.4 * eta)),
+    "least-squares": lambda rng, eta: (100 + 3 * eta + rng.normal(size=len(eta))).round(3),
+}
+FITS = {"logistic": "logistic", "poisson": "poisson", "least-squares": "linear"}
+
+
+@pytest.mark.parametrize("family", RAW)
+def test_an_agent_ends_with_the_table_of_fit_on_raw_ages_and_doses(run, clinics, family):
+    """With the default bound this failed after everybody had joined; now records are standardised by secret sums."""
+    rng = np.random.default_rng(11)
+    for name in NAMES:
+        age, dose, sex = rng.normal(61, 12, 50).round(1), rng.gamma(3, 120, 50).round(), rng.integers(0, 2, 50)
+        y = RAW[family](rng, 0.05 * (age - 61) - 0.003 * (dose - 360) + 0.5 * sex)
+        rows = [f"{a},{['f', 'm'][s]},{d},{v}" for a, s, d, v in zip(age, sex, dose, y, strict=True)]
+        gaps = ["70.5,m,,no" if family == "logistic" else "70.5,m,,3"] * (name == "north")
+        Path(f"{name}.csv").write_text("\n".join(["age,sex,dose,y", *rows, *gaps]) + "\n")
+    words = ("--like", "east.csv", "--cost", family, "--intercept", "--patience", "30", "--missing", "drop")
+    assert run("federation", "new", "raw.toml", *words)[0] == 0
+    manifest = Manifest.read("raw.toml")
+
+    def take_part(name):
+        section = CostsSection(family, intercept=True)
+        cost = read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=manifest.data, facts=True)
+        tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key").run()
+
+    others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
+    for thread in others:
+        thread.start()
+    code, out, err = run("agent", "raw.toml", "--me", "south", "--data", "south.csv", "--json")
+    for thread in others:
+        thread.join()
+    assert code == 0, err
+    mine = json.loads(out)
+    files = [f"{name}.csv" for name in NAMES]
+    code, out, err = run("fit", *files, "--target", "y", "--model", FITS[family], "--missing", "drop", "--json")
+    assert code == 0, err
+    theirs = json.loads(out)
+    assert mine["observations"] == theirs["observations"] == 150
+    assert (mine["left out"], theirs["left out"]) == (1, 1)
+    for a, b in zip(mine["coefficients"], theirs["coefficients"], strict=True):
+        assert a["name"] == b["name"]
+        for key in ("coef", "std_err", "statistic", "low", "high"):
+            np.testing.assert_allclose(a[key], b[key], rtol=1e-6)
+        np.testing.assert_allclose(a["p_value"], b["p_value"], rtol=1e-5, atol=1e-12)
+    for fact in {"log-likelihood", "deviance", "null", "pseudo R²", "R²", "residual std err"} & set(theirs):
+        np.testing.assert_allclose(mine[fact], theirs[fact], rtol=1e-6)
+    if family == "logistic":
+        assert mine["model"] == "logistic (log-odds of y = yes)"
+
+
+def test_a_bound_that_is_too_small_names_the_option(run, clinics):
+    Path("big.csv").write_text(
+        "age,dose,y\n" + "".join(f"{k}e9,{k * k},{'yes' if k % 2 else 'no'}\n" for k in range(2, 9))
+    )
+    words = ("--like", "big.csv", "--cost", "logistic", "--algorithm", "newton", "--patience", "20")
+    assert run("federation", "new", "raw.toml", *words)[0] == 0
+    manifest = Manifest.read("raw.toml")
+
+    def take_part(name):
+        cost = read_cost(CostsSection("logistic"), name, Path("big.csv"), agents=3, dictionary=manifest.data)
+        with pytest.raises(tacit.errors.RangeError):
+            tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key").run()
+
+    others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
+    for thread in others:
+        thread.start()
+    code, _, err = run("agent", "raw.toml", "--me", "south", "--data", "big.csv")
+    for thread in others:
+        thread.join()
+    assert code == 2
+    assert "tacit federation new --bound" in err
+    assert "SumMasks" not in err.splitlines()[-1]

@@ -186,7 +186,8 @@ class Members:
     def cost(self, name):
         model = self.manifest.model
         section = CostsSection(self.family) if model is None else CostsSection(self.family, l2=model.l2)
-        return read_cost(section, name, self.data(name), agents=len(self.names))
+        facts = self.manifest.algorithm["name"] == "standardised"
+        return read_cost(section, name, self.data(name), agents=len(self.names), facts=facts)
 
     def call(self, name, *arguments):
         """Run one command in a member's folder, and wait for it: in this process unless *apart*."""

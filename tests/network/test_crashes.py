@@ -3,12 +3,14 @@
 import random
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tacit
-from tacit.algorithms import ALGORITHMS
+from tacit.algorithms import ALGORITHMS, Standardised
+from tacit.costs import stack
 from tacit.runtimes.peers.local import collect
 
 MASKS = {
@@ -138,3 +140,24 @@ def test_other_data_after_a_restart_are_refused(federation):
     victim.start()
     with pytest.raises(tacit.TacitError, match="begun with other data"):
         collect([victim])
+
+
+@pytest.mark.parametrize("trial", range(5))
+def test_a_regression_in_standard_units_survives_kills(federation, trial):
+    """Sums of columns, of squares, and the fit: one run, and the bits of an undisturbed one."""
+    peers = federation(algorithm="newton", privacy=tacit.SumMasks(bound=2.0**60, words=2))
+    moments = random.Random(trial)  # noqa: S311
+    for k, cost in enumerate(peers.job.costs):
+        cost.facts = np.array([6.0, 0.0, 1.0 + k])
+    peers.job = replace(peers.job, stack=stack(peers.job.costs), algorithm=Standardised("newton"))
+    expected = peers.expected()
+    members = peers.start()
+    for _ in range(3):
+        time.sleep(moments.uniform(0.0, 0.2))
+        member = moments.choice(members)
+        if member.process.is_alive():
+            member.kill()
+            member.start()
+    for outcome, _ in collect(members):
+        np.testing.assert_array_equal(outcome.x, expected.x[0])
+        assert outcome.facts[0] == 30.0

@@ -14,6 +14,7 @@ from tacit.algorithms.newton import Newton
 from tacit.algorithms.nids import NIDS
 from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
+from tacit.algorithms.standardised import Standardised
 from tacit.algorithms.total import Total
 
 _Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
@@ -38,8 +39,8 @@ ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
 }
 """The algorithms by the names that files and commands use."""
 
-ERRANDS: dict[str, type[Total]] = {"total": Total}
-"""What agents run like an algorithm, and what finds no minimiser."""
+ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, "total": Total}
+"""What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
 __all__ = [
     "ADMM",
@@ -60,5 +61,6 @@ __all__ = [
     "Landscape",
     "MultiConsensus",
     "Newton",
+    "Standardised",
     "Total",
 ]

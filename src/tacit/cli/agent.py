@@ -12,14 +12,16 @@ import typer
 from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
+from tacit.cli.declared import section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
-from tacit.cli.fitted import feature_names, fitted_table
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.costs import Family
-from tacit.errors import InputError, MismatchError
+from tacit.errors import InputError, MismatchError, RangeError
+from tacit.learning.fitted import fitted_table
+from tacit.masks.sums import BOUND
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
 from tacit.runtimes.peers.identity import derived
@@ -99,6 +101,7 @@ def agent_command(
         if not list((folder or key.parent).glob(f"{me}-{manifest.session()[:12]}.*")):  # nothing was said before
             tell_unfit(manifest, me, key, listen=here)
         raise
+    names = feature_names(manifest, sheet)
     agent = Agent(
         manifest,
         own,
@@ -106,7 +109,7 @@ def agent_command(
         key=key,
         folder=folder or key.parent,
         listen=here,
-        columns=feature_names(manifest, sheet),
+        columns=names,
     )
     over = agent.result.exists()
     kept_account: account.Opened | None = None
@@ -120,17 +123,23 @@ def agent_command(
             outcome = agent.run(
                 on_progress=kept.on_progress, on_wait=kept.on_wait, on_commit=kept_account and kept_account.enter
             )
+        except RangeError as error:
+            raise RangeError(
+                f"somebody's numbers exceed the public bound of the sums, {manifest.privacy.bound or BOUND:g}: "
+                "make a manifest with a larger one (tacit federation new --bound, with --words 2), or one whose "
+                "records are standardised in secret (--algorithm auto)."
+            ) from error
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
     sentences = statements(agent)
     if kept_account is not None:
         sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
-    table = fitted_table(manifest, sheet, outcome)
+    table = fitted_table(manifest, names, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
         more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
-        more |= {"coefficients": table.to_dict()["coefficients"]} if table else {}
+        more |= table.to_dict() if table else {}
         sys.stdout.write(jsonlib.dumps({**found, **more}, ensure_ascii=False) + "\n")
     else:
         typer.echo(f"status:       {outcome.verdict.status}. {outcome.verdict.sentence}")
@@ -150,20 +159,16 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
         raise InputError("the manifest has no model; say what the cost is: --cost.")
     if model is not None and family is not None and family != model.family:
         raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
-    section = (
-        CostsSection(family or "")
-        if model is None
-        else CostsSection(
-            model.family,
-            target=model.target,
-            intercept=model.intercept,
-            l1=model.l1,
-            l2=model.l2,
-            delta=model.delta,
-        )
-    )
+    section = CostsSection(family or "") if model is None else section_of(model)
     shares = None if model is None else model.shares
-    found = read_cost(section, me, data, agents=shares or len(manifest.members), dictionary=manifest.data)
+    found = read_cost(
+        section,
+        me,
+        data,
+        agents=shares or len(manifest.members),
+        dictionary=manifest.data,
+        facts=manifest.algorithm["name"] == "standardised",
+    )
     if found.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
         where = data if isinstance(data, Path) else data.label
@@ -171,7 +176,23 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
             f"{where}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
             "members need the same columns."
         )
+    least = None if model is None else model.records
+    if least is not None and found.secrets is not None and found.secrets.records < least:
+        raise InputError(
+            f"the manifest says that every member holds at least {least} records, and these are fewer: what the "
+            "answer tells was counted with that many; ask for a manifest that says less."
+        )
     return found
+
+
+def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
+    """Return the names of the unknowns without an intercept; none for files that have no names."""
+    if manifest.data is not None:
+        return manifest.data.names
+    if isinstance(data, Path):
+        return ()
+    target = manifest.model.target if manifest.model is not None else None
+    return tuple(name for name in data.columns if name != (target or data.columns[-1]))
 
 
 def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
@@ -199,6 +220,8 @@ def statements(agent: Agent) -> list[str]:
         sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
         stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
     certificate = certified(manifest)
+    counted = told_by(manifest)
+    stamps += [] if counted is None else counted.stamps
     lines = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
         lines.append(

@@ -13,12 +13,14 @@ from rich.console import Console
 
 from tacit.certificates import Certificate, certify
 from tacit.cli.cards import spelled
+from tacit.cli.declared import UNCOUNTED, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
+from tacit.solving.stamping import NO_MASKS, of_network
 
 _REACHABLE = 3.0  # seconds
 _PAIRING = {
@@ -80,24 +82,26 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     sigma = math.inf if masks.sigma is None else masks.sigma
     t = min(masks.any if any_ is None else any_, len(network) - 2)
     certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
-    return replace(certificate, coverage=GENERAL[masks.level], computational=masks.pairing == "seeds")
+    counted = told_by(manifest)
+    return replace(
+        certificate,
+        coverage=GENERAL[masks.level],
+        computational=masks.pairing == "seeds",
+        stamps=(*certificate.stamps, *(() if counted is None else counted.stamps)),
+    )
 
 
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
     """Return all that is not as it should be, a sentence each."""
     found = []
-    if manifest.privacy.level == "none":
-        found.append("Nothing is hidden: level = none, and neighbours can read the costs from what they receive.")
-    elif certificate is None:
-        found.append("Of two members, each learns the other's part from the sum.")
-    elif not certificate.is_private:
+    stamps = [NO_MASKS] if manifest.privacy.level == "none" else [*of_network(manifest.network())]
+    stamps += [] if certificate is None else [stamp for stamp in certificate.stamps if stamp.voids]
+    found += [str(stamp) for stamp in stamps]
+    if certificate is not None and not certificate.is_private and not stamps:
         found.append(
             "A coalition would learn something exactly: make a manifest with more links (--links), or against "
             "fewer members (--any)."
         )
-    lonely = [name for name, near in neighbours(manifest).items() if len(near) == 1]
-    if lonely:
-        found.append(f"{listed(lonely)}: with one neighbour, who knows all masks there; ask for more links.")
     found += [
         f"{name} does not answer at {manifest.members[name].address}: it may not be running yet."
         for name, answered in answers.items()
@@ -128,12 +132,16 @@ def _show(
     masks = manifest.privacy
     width = "" if masks.sigma is None else f", σ = {masks.sigma:g}"
     say("")
-    say(f"{manifest.unknowns} unknown(s), {manifest.algorithm['name']}, level {masks.level}{width}.")
+    settings = manifest.algorithm
+    how = f"{settings['inner']} in standard units" if "inner" in settings else settings["name"]
+    say(f"{manifest.unknowns} unknown(s), {how}, level {masks.level}{width}.")
     if masks.level != "none":
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
     if certificate is not None:
+        counted = told_by(manifest)
         say(certificate.statement())
+        say(UNCOUNTED if counted is None or counted.tells is None else counted.tells.sentence())
     for problem in problems:
         console.print(f"Problem: {problem}", style="yellow", markup=False)
 

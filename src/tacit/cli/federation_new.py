@@ -28,6 +28,9 @@ _DRAWS = 30  # networks tried, of which the best connected is taken
 _LEAST = 1e-2  # curvature that is assumed where nothing is known
 _OF_ROWS = tuple(name for name in FAMILIES if name not in ("quadratic", "distance", "absolute-value"))
 _DELTA = Model("huber").delta
+_WIDE = (
+    2.0**60
+)  # public bound on sums over raw records, in two words: steps are then finer than float64's of such sums
 
 
 def new(
@@ -45,11 +48,16 @@ def new(
     guess: Annotated[
         float | None, typer.Option(help="Choose σ so that they guess right at most so often …")
     ] = None,
-    hide: Annotated[float | None, typer.Option(help="… between worlds that differ by so much.")] = None,
+    hide: Annotated[
+        float | None,
+        typer.Option(help="… between worlds that differ by so much. Statements are about it, too."),
+    ] = None,
     bound: Annotated[
         float | None, typer.Option(help="Public limit on every number that is masked; chosen unless given.")
     ] = None,
-    words: Annotated[int, typer.Option(help="Of secret sums: 64-bit words a number, 1 or 2.")] = 1,
+    words: Annotated[
+        int | None, typer.Option(help="Of secret sums: 64-bit words a number, 1 or 2; chosen unless given.")
+    ] = None,
     pairing: Annotated[
         str,
         typer.Option(
@@ -76,6 +84,10 @@ def new(
     delta: Annotated[
         float | None, typer.Option(help=f"Of huber: up to where residuals are squared; {_DELTA} unless given.")
     ] = None,
+    records: Annotated[
+        int | None,
+        typer.Option(min=1, help="Every member holds at least so many records; what the answer tells is counted."),
+    ] = None,
     algorithm: Annotated[str, typer.Option(help="auto, or a name.")] = "auto",
     setting: Annotated[
         list[str] | None, typer.Option(help="A setting of the algorithm, such as step_size=0.01.")
@@ -100,7 +112,7 @@ def new(
 ) -> None:
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     refuse_to_overwrite(file)
-    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
+    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta, records=records)
     reading = Reading(separator, decimal, encoding)
     meaning = _meaning(like, model, reading, columns=columns, drop=drop, missing=missing)
     unknowns = unknowns if meaning is None else _counted(unknowns, meaning, intercept=intercept)
@@ -111,8 +123,13 @@ def new(
     if dropout not in ("wait", "exclude"):
         raise InputError(f"--dropout {dropout} is none of wait and exclude.")
     masks = _masks(
-        graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words, pairing=pairing
+        graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words or 1, pairing=pairing
     )
+    algorithm_settings = _chosen(algorithm, level, unknowns, setting or [], model)
+    if (
+        algorithm_settings["name"] == "standardised" and bound is None
+    ):  # for raw records, until they are standardised
+        masks = msgspec.structs.replace(masks, bound=_WIDE, words=words or 2)
     stop = Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=idle)
     manifest = Manifest(
         title=title,
@@ -121,7 +138,7 @@ def new(
         links=[(str(a), str(b)) for a, b in graph.edges()],
         members=members,
         privacy=masks,
-        algorithm=_chosen(algorithm, level, unknowns, setting or [], rough=l1 > 0),
+        algorithm=algorithm_settings,
         model=model,
         data=meaning,
         stop=stop,
@@ -230,7 +247,15 @@ def _masks(
         if guess is None or hide is None:
             raise InputError(f"{level} masks need --sigma, or --guess and --hide to choose it by.")
         sigma = calibrate(graph, any=any_, guess=guess, hide=hide, bound=bound)
-    return Masks(level, sigma=sigma, bound=bound, words=words, pairing=pairing, any=any_)  # type: ignore[arg-type]
+    return Masks(
+        level,  # type: ignore[arg-type]
+        sigma=sigma,
+        bound=bound,
+        words=words,
+        pairing=pairing,
+        any=any_,
+        hide=hide,
+    )
 
 
 def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:
@@ -247,9 +272,17 @@ def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:
 
 
 def _model(
-    family: str | None, *, target: str | None, intercept: bool, l1: float, l2: float, delta: float | None
+    family: str | None,
+    *,
+    target: str | None,
+    intercept: bool,
+    l1: float,
+    l2: float,
+    delta: float | None,
+    records: int | None,
 ) -> Model | None:
     given = {"--target": target, "--intercept": intercept, "--l1": l1, "--l2": l2, "--delta": delta}
+    given["--records"] = records
     used = [option for option, value in given.items() if value]
     if family is None:
         if used:
@@ -265,18 +298,21 @@ def _model(
         raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
     if family in ("lasso", "elastic-net") and not l1:
         raise InputError(f"--cost {family} needs --l1, the weight of its penalty.")
-    return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta)
+    return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta, records=records)
 
 
-def _chosen(name: str, level: str, unknowns: int, settings: list[str], *, rough: bool) -> dict[str, Any]:
+def _chosen(name: str, level: str, unknowns: int, settings: list[str], model: Model | None) -> dict[str, Any]:
     if name == "auto":
         if level == "none" or level == "affine":
             raise InputError(
                 f"{level} masks go with gossip, whose step depends on everybody's costs: agree on one, such as "
                 "--algorithm gradient-tracking --setting step_size=0.01."
             )
+        rough = model is not None and model.l1 > 0
         many = "fista" if rough else "lbfgs"
         name = "direct" if level == "quadratic" else "newton" if worth_hessians(unknowns, rough=rough) else many
+        if level == "sums" and model is not None and model.family in _OF_ROWS and name != "fista":
+            return {"name": "standardised", "inner": name, "intercept": model.intercept}
     if name not in ALGORITHMS:
         raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
     chosen: dict[str, Any] = {"name": name}

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
 from tacit.errors import InputError
+from tacit.tables import Reading
 
 if TYPE_CHECKING:
     from tacit.learning.model import PrivateModel
@@ -40,6 +42,14 @@ def fit_command(
     epsilon: Annotated[
         float | None, typer.Option(help="Of huber: from how many deviations on residuals count less.")
     ] = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    missing: Annotated[
+        str, typer.Option(help="refuse, or drop: leave records with gaps out, and add up how many these are.")
+    ] = "refuse",
+    separator: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
     network: Annotated[str, typer.Option(help="auto, complete or 4-regular: who talks to whom.")] = "auto",
     any_: Annotated[int, typer.Option("--any", help="How many parties may collude.")] = 1,
@@ -62,7 +72,7 @@ def fit_command(
     Prints the coefficients with standard errors from the summed Hessian, what was added up, and what any of the
     parties could have learnt. Exit code 1 if the fit did not converge.
     """
-    from tacit.learning.files import read_files
+    from tacit.learning.files import Choice, read_files
 
     settings = {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon}
     estimator = _estimator(
@@ -71,10 +81,15 @@ def fit_command(
         accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
-    X, y, groups, columns = read_files(files, target, words=model == "logistic")
+    read = read_files(
+        files, target, words=model == "logistic", reading=Reading(separator, decimal, encoding),
+        choice=Choice(names_of(columns), names_of(drop), missing),
+    )  # fmt: skip
+    for note in read.notes:
+        typer.echo(f"tacit: {note}", err=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit_named(X, y, groups, columns=columns, target=target)
+        estimator.fit_named(read.X, read.y, read.groups, columns=read.columns, target=target, dropped=read.dropped)
     cautions = list(dict.fromkeys(str(caution.message) for caution in caught))
     if json:
         found = {**estimator.summary_.to_dict(), "told": estimator.ledger_.to_dict()["sums"]}

@@ -51,6 +51,8 @@ def solve(
     if out is not None:
         refuse_to_overwrite(out)
     task = load_problem(problem)
+    for note in task.notes:
+        typer.echo(f"tacit: {note}", err=True)
     if sigma is not None and sums:
         raise InputError("--sums has no σ: give --sigma or --sums, not both.")
     if sigma is not None and isinstance(task.privacy, SumMasks):

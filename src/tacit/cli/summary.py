@@ -37,6 +37,7 @@ def summary(answer: Answer) -> list[tuple[str, str]]:
     lines = [
         ("status", f"{record.status}. {record.sentence}"),
         ("x", vector(record.x)),
+        *([("coefficients", _named(record.names, record.x))] if record.names else []),
         (
             "problem",
             f"{len(record.agents)} agents, {len(record.links)} links, {record.unknowns} unknown(s), "
@@ -59,6 +60,13 @@ def _steps(phase2: Phase2) -> str:
     if phase2.sums:
         return f"{rounds} of sums in {phase2.exchanges} hops"
     return rounds if phase2.exchanges <= phase2.rounds + 1 else f"{rounds} in {phase2.exchanges} exchanges"
+
+
+def _named(names: tuple[str, ...], x: list[float | None]) -> str:
+    """Return the entries of x with their names."""
+    shown = [f"{name} = {'–' if value is None else f'{value:.6g}'}" for name, value in zip(names, x, strict=True)]
+    more = [f"… {len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
+    return ", ".join(shown[:_SHOWN] + more)
 
 
 def vector(x: list[float | None]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.affine import Affine
+from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
 from tacit.costs.rough import L1, Rough
@@ -40,8 +41,22 @@ class Composite(Family):
     def _join(self, smooth: Family, rough: Rough) -> None:
         self.smooth, self.rough = smooth, rough
         self.affine = smooth.affine
+        self.factored = smooth.factored
         self.affine_part = _beside_a_rough_term(smooth.affine_part)
         self.splits_exactly = smooth.splits_exactly
+        self.facts = smooth.facts
+
+    def column_sums(self) -> Array:
+        """Of the smooth part."""
+        return self.smooth.column_sums()
+
+    def column_squares(self, centre: Array) -> Array:
+        """Of the smooth part."""
+        return self.smooth.column_squares(centre)
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same cost of u: the rough term in those units, too."""
+        return type(self).joined(self.smooth.in_units(units), self.rough.in_units(units))
 
     @property
     def is_rough(self) -> bool:
@@ -81,6 +96,19 @@ class Composite(Family):
     def total_hess(self, x: Array) -> Array:
         """Of φ."""
         return self.smooth.total_hess(x)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α)."""
+        return self.smooth.grad_along(x, B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B."""
+        return self.smooth.hess_along(x, B)
+
+    @property
+    def lowest(self) -> Array:
+        """That of the smooth part: no rough term is negative."""
+        return self.smooth.lowest
 
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u ψ(u) + |u − v|²/2t."""

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import vecdot
+from tacit.costs.columns import Units, refuse_units
 from tacit.costs.inner import newton_prox
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -48,11 +49,19 @@ class Family(ABC):
     splits_exactly: bool = True
     """False where φ and α come from one computation, and so part from each other only up to rounding."""
 
+    factored: bool = False
+    """True where `hess_along` keeps small curvatures: rows meet the basis before they are squared."""
+
     separable: bool = False
     """True where h(x) = Σ_k h_k(x_k): one function of each unknown."""
 
     affine: Array
     """α, (..., m)."""
+
+    _lowest: Array | None = None
+    facts: Array = np.zeros(0)
+    """What a table of a regression needs besides, beginning with the number of records: (..., k). A constant of the
+    records that gradients do not tell; nothing unless somebody means to have it added up."""
 
     _stacks: ClassVar[tuple[str, ...]]
     """Names of the arrays that gain the agent axis, and are padded with zeros to a common shape."""
@@ -132,6 +141,22 @@ class Family(ABC):
         H = np.broadcast_to(self.hess(x), (*self.affine.shape, self.dim))
         return np.asarray(H.reshape(-1, self.dim, self.dim).sum(axis=0))
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α), for the columns of a public B, (m, q)."""
+        return self.grad(x) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B."""
+        return np.asarray(B.T @ self.hess(x) @ B)
+
+    @property
+    def lowest(self) -> Array:
+        """A number below h everywhere, (...); minus infinity where none is known.
+
+        It is as private as a constant of h. Algorithms add it up where nothing else bounds what is left to gain.
+        """
+        return np.full(self.affine.shape[:-1], -np.inf) if self._lowest is None else self._lowest
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u h(u) + |u − v|²/2t: the affine part only moves v."""
         return self.curved_prox(v - t * self.affine, t)
@@ -139,6 +164,18 @@ class Family(ABC):
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return v: there is no rough part."""
         return v
+
+    def column_sums(self) -> Array:
+        """Return the sums of the design's columns, where there is a design with an intercept."""
+        raise refuse_units(type(self).__name__)
+
+    def column_squares(self, centre: Array) -> Array:
+        """Return the sums of squares of the design's columns about their centres."""
+        raise refuse_units(type(self).__name__)
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same cost as a function of u, x = T u."""
+        raise refuse_units(type(self).__name__)
 
     @property
     def penalty(self) -> Array:
@@ -155,7 +192,7 @@ class Family(ABC):
         if affine.shape != self.affine.shape:
             raise CostError(f"an affine coefficient of shape {affine.shape} for a cost of {self.affine.shape}.")
         effective = copy.copy(self)
-        effective.affine = affine
+        effective.affine, effective._lowest = affine, None  # the bound holds for the old α, and would tell of it
         return effective
 
     def __add__(self, rough: Rough) -> Composite:
@@ -172,12 +209,13 @@ class Family(ABC):
         """Return one object for all *members*, with a leading agent axis."""
         together = copy.copy(members[0])
         together.__dict__ = {}  # no cached value of one member may stand for all
-        for name in ("affine", *cls._stacks):
+        for name in ("affine", *cls._stacks, *(["facts"] if members[0].facts.size else [])):
             whole = _padded([getattr(member, name) for member in members])
             setattr(together, name, whole)
             for member, row in zip(members, whole, strict=True):  # the same numbers, held once
                 own = getattr(member, name)
                 member.__dict__[name] = row[tuple(slice(k) for k in np.shape(own))] if np.ndim(own) else own
+        together._lowest = np.stack([member.lowest for member in members])
         return together
 
     def stacking_key(self) -> tuple[Any, ...]:

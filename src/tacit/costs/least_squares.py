@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
+from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design, with_diagonal
+from tacit.costs.rows import design, gram_along, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
 
-class LeastSquares(Quadratic):
+class LeastSquares(Columns, Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
+    factored = True
     affine_part = AffinePart(
         "the labels b (they enter only through Aᵀb)", open=("the features A",), parts=("affine", "labels")
     )
@@ -41,6 +43,7 @@ class LeastSquares(Quadratic):
         self.affine = -(b @ rows)
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
+        self._lowest = np.asarray(-0.5 * (b @ b))
 
     @property
     def labels(self) -> Labels | None:
@@ -57,13 +60,14 @@ class LeastSquares(Quadratic):
             intercept=self.intercept,
             labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
             real=True,
+            penalty=self.l2,
             costs=self._of_one_record,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> LeastSquares:
-        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> LeastSquares:
+        """Return agents with one record each, (count, 1, m)."""
         cost = object.__new__(LeastSquares)
-        cost.A, cost.l2 = A, np.tile(self.l2 / self.records, (len(A), 1))
+        cost.A, cost.l2 = A, l2
         cost.affine = -y[:, None] * A[:, 0]
         return cost
 
@@ -104,9 +108,17 @@ class LeastSquares(Quadratic):
         return Curvature(below=total, above=total)
 
     def curved_value(self, x: Array) -> Array:
-        """Return ½|Ax|² + ½ Σ l2·x²."""
-        return 0.5 * ((matvec(self.A, x) ** 2).sum(axis=-1) + (self.l2 * x**2).sum(axis=-1))
+        """Return ½|Ax|² and the penalty: through P, large terms would cancel."""
+        return 0.5 * (matvec(self.A, x) ** 2).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""
         return vecmat(matvec(self.A, x), self.A) + self.l2 * x
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(matvec(self.A, x), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀAB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, np.ones(self.A.shape[:-1]), self.l2, B)

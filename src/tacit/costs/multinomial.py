@@ -28,6 +28,7 @@ from tacit.typing import Array
 class Multinomial(Family):
     """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
 
+    factored = True
     affine_part = AffinePart(
         "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
     )
@@ -48,6 +49,7 @@ class Multinomial(Family):
         chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
         self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
         self.affine = -(chosen.T @ self.A).ravel()
+        self._lowest = np.asarray(-len(y) * np.log(classes))
 
     @property
     def classes(self) -> int:
@@ -69,13 +71,14 @@ class Multinomial(Family):
             intercept=self.intercept,
             labels=lambda rng, scores: rng.integers(self.classes, size=len(scores)).astype(np.float64),
             real=False,
+            penalty=self.l2,
             costs=self._of_one_record,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> Multinomial:
-        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> Multinomial:
+        """Return agents with one record each, (count, 1, m')."""
         cost = object.__new__(Multinomial)
-        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.A, cost.l2 = A, l2
         chosen = contrasts(self.classes)[y.astype(np.intp)]
         cost.affine = -(chosen[:, :, None] * A).reshape(len(A), self.dim)
         return cost
@@ -109,6 +112,25 @@ class Multinomial(Family):
                 rows, columns = slice(j * width, (j + 1) * width), slice(k * width, (k + 1) * width)
                 H[..., rows, columns] = H[..., columns, rows] = block
         return H + self.l2[..., None] * np.eye(self.dim)
+
+    def _scores_along(self, B: Array) -> Array:
+        """Return what every column of *B* does to the scores, (..., rows, K, q)."""
+        blocks = B.reshape(self.classes - 1, self.A.shape[-1], -1)
+        moved = np.stack([self.A @ block for block in blocks], axis=-2)
+        return np.asarray(contrasts(self.classes) @ moved)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀp + Bᵀ(l2·x + α), with the scores' slopes Z' along *B*."""
+        P = softmax(self._scores(x), axis=-1)
+        slope = (P[..., None] * self._scores_along(B)).sum(axis=(-3, -2))
+        return np.asarray(slope + (self.l2 * x + self.affine) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀ(diag(p) − ppᵀ)Z' + Bᵀ diag(l2) B, from Z' less its mean over the classes."""
+        P, Z = softmax(self._scores(x), axis=-1), self._scores_along(B)
+        Z = Z - (P[..., None] * Z).sum(axis=-2, keepdims=True)
+        rows = (np.sqrt(P)[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
+        return np.asarray(np.matrix_transpose(rows) @ rows + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:

@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.columns import Units, refuse_units
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -48,6 +49,10 @@ class Rough(ABC):
     def limits(self, dim: int) -> Array:
         """Return the lower and the upper limits of x as one vector, (..., 2m)."""
         return np.repeat([-np.inf, np.inf], dim)
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same term of u, x = T u, where columns have units."""
+        raise refuse_units(type(self).__name__)
 
     @classmethod
     def stacked(cls, members: Sequence[Self], dim: int) -> Self:
@@ -83,6 +88,12 @@ class L1(Rough):
         """Return c + soft(v − c, t·w)."""
         return self.centre + soft_threshold(v - self.centre, t * self.weight)
 
+    def in_units(self, units: Units) -> Self:
+        """Return w/s·|u|; an intercept has no weight."""
+        if self.centre.any():
+            raise refuse_units("centred L1")
+        return type(self)(_each(self.weight, units, 1))
+
     def penalty(self, dim: int) -> Array:
         """Return (w, 0); refuse a centre of its own."""
         if self.centre.any():
@@ -112,6 +123,10 @@ class ElasticNet(Rough):
         """Return soft(v, t·l1) / (1 + t·l2)."""
         return np.asarray(soft_threshold(v, t * self.l1) / (1.0 + t * self.l2))
 
+    def in_units(self, units: Units) -> Self:
+        """Return l1/s·|u| + ½ l2/s²·u²."""
+        return type(self)(_each(self.l1, units, 1), _each(self.l2, units, 2))
+
     def penalty(self, dim: int) -> Array:
         """Return (l1, l2)."""
         return _side_by_side(self.l1, self.l2, dim)
@@ -120,6 +135,14 @@ class ElasticNet(Rough):
     def strong_convexity(self) -> Array | float:
         """The smallest l2."""
         return self.l2.min(axis=-1) if self.l2.ndim else float(self.l2)
+
+
+def _each(weight: Array, units: Units, power: int) -> Array:
+    """Return weights of the columns over a power of their scales; what comes after the columns is an intercept."""
+    p = len(units.scale)
+    if weight.ndim == 0:
+        return weight / units.scale**power
+    return np.concatenate([weight[..., :p] / units.scale**power, weight[..., p:]], axis=-1)
 
 
 class Box(Rough):

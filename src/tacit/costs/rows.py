@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecmat
+from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
@@ -25,9 +26,10 @@ from tacit.typing import Array
 _ROWS = 1024  # of a design matrix, weighted and multiplied at a time
 
 
-class RowSum(Family):
+class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
 
+    factored = True
     steepest: ClassVar[float]
     """The supremum of ρ''; its infimum is 0."""
     kinks: ClassVar[bool] = False
@@ -74,14 +76,15 @@ class RowSum(Family):
             intercept=self.intercept,
             labels=self.guess,
             real=self.label_bits is None,
+            penalty=self.l2,
             costs=self._of_one_record,
             kinks=self.kinks,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> Self:
-        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> Self:
+        """Return agents with one record each, (count, 1, m)."""
         cost = copy.copy(self)
-        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.A, cost.l2 = A, l2
         cost.affine = -y[:, None] * A[:, 0]
         return cost
 
@@ -109,6 +112,14 @@ class RowSum(Family):
         """Return the sum over the agents: one product of all their rows."""
         bend = self.bend(matvec(self.A, x))
         return weighted_gram(self.A, bend) + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀρ'(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(self.slope(matvec(self.A, x)), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ diag(ρ''(Ax)) AB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, self.bend(matvec(self.A, x)), self.l2, B)
 
     @property
     def smoothness(self) -> Array:
@@ -148,6 +159,12 @@ def weighted_gram(A: Array, weight: Array) -> Array:
         part = rows[start : start + _ROWS]
         total += part.T @ (weights[start : start + _ROWS, None] * part)
     return total
+
+
+def gram_along(A: Array, weights: Array, l2: Array, B: Array) -> Array:
+    """Return (AB)ᵀ diag(weights) AB + Bᵀ diag(l2) B: a small |Ab| is squared after it was found, not before."""
+    rows = A @ B
+    return np.asarray(np.matrix_transpose(rows) @ (weights[..., None] * rows) + B.T @ (l2[..., None] * B))
 
 
 def design(A: ArrayLike, *, intercept: bool) -> Array:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -95,6 +96,23 @@ class CostStack:
         """One row per agent."""
         return self.spread(lambda group: group.cost.limits, (self.shape[0], 2 * self.dim))
 
+    @property
+    def facts(self) -> Array:
+        """One row per agent."""
+        return self.spread(lambda group: group.cost.facts, (self.shape[0], self.groups[0].cost.facts.shape[-1]))
+
+    def column_sums(self) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.column_sums(), (self.shape[0], self.dim - 1))
+
+    def column_squares(self, centre: Array) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.column_squares(centre), (self.shape[0], len(centre)))
+
+    def in_units(self, units: Units) -> CostStack:
+        """Return the same costs as functions of u, x = T u."""
+        return self.regrouped(lambda cost, _: cost.in_units(units))
+
     def total_curvature(self) -> Curvature:
         """Of the sum over all agents."""
         parts = [group.cost.total_curvature() for group in self.groups]
@@ -121,6 +139,26 @@ class CostStack:
     def total_hess(self, x: Array) -> Array:
         """Return the sum of all Hessians, (m, m)."""
         return np.sum([group.cost.total_hess(group.points(x)) for group in self.groups], axis=0)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return all gradients along the columns of *B*, (n, q)."""
+        shape = (self.shape[0], B.shape[1])
+        return self.spread(lambda group: group.cost.grad_along(group.points(x), B), shape)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return all Hessians along the columns of *B*, (n, q, q)."""
+        shape = (self.shape[0], B.shape[1], B.shape[1])
+        return self.spread(lambda group: group.cost.hess_along(group.points(x), B), shape)
+
+    @property
+    def lowest(self) -> Array:
+        """One number per agent."""
+        return self.spread(lambda group: group.cost.lowest, self.shape[:1])
+
+    @property
+    def factored(self) -> Array:
+        """Of every agent, whether its family is: 1 or 0."""
+        return self.spread(lambda group: np.asarray(float(np.all(group.cost.factored))), self.shape[:1])
 
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return all proximal points, (n, m)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify, headline
-from tacit.costs import Affine, Family, packed_size, stack
+from tacit.costs import Affine, Family, stack
+from tacit.coverage import listing
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
@@ -29,19 +30,14 @@ from tacit.learning.parties import Table
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
-from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
-from tacit.stamps import voided
-from tacit.typing import Array
+from tacit.solving.telling import Telling, stamps_of
+from tacit.stamps import Stamp, voided
+from tacit.typing import Array, Summand
 
 BOUND = 2.0**60
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
-_NUMBERS: dict[str, Callable[[int], int]] = {
-    "values": lambda m: 1,
-    "gradients": lambda m: m,
-    "Hessians": packed_size,
-}
-"""How many numbers of a sum belong to each part of it, for so many unknowns."""
 
 
 class Assembly:
@@ -77,6 +73,7 @@ class Assembly:
             title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
             accept_changes=accept_changes,
         )  # fmt: skip
+        self._told = 0  # numbers that the model's own run has told
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
 
@@ -101,6 +98,16 @@ class Assembly:
             return None
         return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
 
+    @property
+    def bound(self) -> float:
+        """The public limit on every number of a plain sum; infinite where nothing is hidden."""
+        return np.inf if self.sums is None else self.sums.bound
+
+    @property
+    def resolution(self) -> float:
+        """To how much a plain sum is exact."""
+        return 0.0 if self.sums is None else self.sums.fixed_point(agents=len(self.network)).error
+
     def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
         """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
         masks = self.sums
@@ -124,7 +131,8 @@ class Assembly:
             warnings.simplefilter("always")
             try:
                 answer = solve(
-                    problem, privacy=self.privacy, algorithm=algorithm, runtime=self.runtime, tolerance=tol,
+                    problem, privacy=self.privacy, protect=None if self.privacy is None else "affine",
+                    algorithm=algorithm, runtime=self.runtime, tolerance=tol,
                     max_rounds=rounds,
                 )  # fmt: skip
             except RangeError as error:
@@ -133,26 +141,44 @@ class Assembly:
                     "a limit that fits standardised records."
                 ) from error
         for caution in caught:
+            if issubclass(caution.category, CollinearWarning):
+                continue  # the model says it, with the names of the columns
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
         phase2 = answer.record.phase2
         if phase2.sums:
-            numbers = sum(_NUMBERS[part](problem.dim) for part in phase2.sums)
-            line = f"{what}: {_listed(phase2.sums)}"
+            numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)
+            line = f"{what}: {listing(phase2.sums)}"
             self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
+            self._told = self.account.sums[-1].total
         else:  # effective costs are in the open, and with them the sum of what the masks hide
             line = f"{what}, by gossip: the sum of what the masks hide"
-            self.account = self.account.entered(line, numbers=problem.dim, sums=1)
+            hidden = self.privacy.basis.scales(problem.dim) if isinstance(self.privacy, GaussianMasks) else x0
+            self.account = self.account.entered(line, numbers=len(hidden), sums=1)
         return self._stamped(answer)
+
+    def add(self, stamp: Stamp) -> None:
+        """Keep a stamp for the record of the fit, and warn where it makes the fit NOT PRIVATE."""
+        self.account = replace(self.account, stamps=(*self.account.stamps, stamp))
+        if stamp.voids:
+            warnings.warn(str(stamp), NotPrivateWarning, stacklevel=6)
+
+    def closed(self, answer: Answer) -> Answer:
+        """Return the answer with all that the fit tells beside its run: other sums of the same records."""
+        tells = answer.record.tells
+        if tells is None or not answer.record.phase2.sums:
+            return answer
+        tells = tells.beside(sum(line.total for line in self.account.sums) - self._told)
+        others = [stamp for stamp in answer.record.stamps if stamp.reason != "answer tells"]
+        stamps = stamps_of(tells)
+        if answer.record.private and voided(stamps):  # else `solve` has said it
+            warnings.warn(str(stamps[0]), NotPrivateWarning, stacklevel=5)
+        return _with(answer, [*others, *stamps], tells)
 
     def _stamped(self, answer: Answer) -> Answer:
         """Return the answer with what its run and earlier ones tell together in its record."""
-        if not self.account.stamps:
-            return answer
-        stamps = [*answer.record.stamps, *self.account.stamps]
-        private = answer.record.private and not voided(stamps)
-        return Answer(msgspec.structs.replace(answer.record, stamps=stamps, private=private), answer.network)
+        return _with(answer, [*answer.record.stamps, *self.account.stamps], answer.record.tells)
 
     def certificate(self, answer: Answer | None = None) -> Certificate | None:
         """Return what is guaranteed against every coalition of the size asked for; None where nothing is."""
@@ -186,8 +212,12 @@ class Assembly:
                 )
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + list(words[-1:]))
+def _with(answer: Answer, stamps: list[Stamp], tells: Telling | None) -> Answer:
+    """Return the answer with these stamps, and this count, in its record."""
+    private = answer.record.phase1 is not None and not voided(stamps)
+    return Answer(
+        msgspec.structs.replace(answer.record, stamps=stamps, tells=tells, private=private), answer.network
+    )
 
 
 def secret_sums() -> SumMasks:

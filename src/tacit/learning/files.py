@@ -1,55 +1,113 @@
-"""One CSV file per party: a line of column names, then one record a line.
+"""One CSV file per party, read by the one reader: columns are matched by name, whatever the dialect.
 
 All that is wrong with a file is said with its party, its line and its column, and without what stands there.
 """
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, FileError
-from tacit.learning.parties import refuse_other_columns
+from tacit.tables import Dictionary, Reading, Sheet, draft, match, read_sheet
 from tacit.typing import Array
 
 
-class Records(NamedTuple):
-    """All parties' records, with the names of the columns."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is used of the files: which columns, and what becomes of records with gaps."""
 
-    X: Array
-    y: NDArray[Any]
-    groups: NDArray[Any]
+    columns: Sequence[str] = ()
+    """Features; all unless named."""
+    drop: Sequence[str] = ()
+    missing: str = "refuse"
+    """refuse, or drop: records with a missing value are left out."""
+    weight: str | None = None
+    """The column with the weights of the records."""
+    offset: str | None = None
+    """The column that is added to the linear predictor."""
+
+    @property
+    def aside(self) -> list[str]:
+        """The columns that are used, and are no features."""
+        return [name for name in (self.weight, self.offset) if name is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All parties' records, with the names of the columns. Never shown."""
+
+    X: Array = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    groups: NDArray[Any] = field(repr=False)
     columns: tuple[str, ...]
+    weight: Array | None = field(repr=False, default=None)
+    offset: Array | None = field(repr=False, default=None)
+    dropped: tuple[int, ...] | None = None
+    """How many records each party left out; None where none may have gaps."""
+    notes: tuple[str, ...] = ()
+    """What was assumed about the files."""
 
 
-def read_files(paths: Sequence[Path], target: str, *, words: bool = False) -> Records:
+def read_files(
+    paths: Sequence[Path],
+    target: str,
+    *,
+    words: bool = False,
+    choice: Choice | None = None,
+    reading: Reading | None = None,
+) -> Joined:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
-    paths = expanded(paths)
+    choice, paths = choice or Choice(), expanded(paths)
+    if choice.missing not in ("refuse", "drop"):
+        raise DataError(f"missing = {choice.missing!r} is none of refuse and drop.")
     names = party_names(paths)
-    tables = {name: _lines(path, name) for name, path in zip(names, paths, strict=True)}
-    first = names[0]
-    for name, (columns, _) in tables.items():
-        if target not in columns:
-            raise DataError(f"party {name} has no column {target!r}, which is to be explained; --target names it.")
-        refuse_other_columns(name, columns, first, tables[first][0])
-    expected = tables[first][0]
-    at = expected.index(target)
-    features = tuple(column for column in expected if column != target)
-    X, labels, groups = [], [], []
-    for name, (_, lines) in tables.items():
-        for number, line in lines:
-            fields = zip(line, expected, strict=True)
-            X.append([_number(field, name, number, column) for field, column in fields if column != target])
-            labels.append((line[at].strip(), name, number))
-            groups.append(name)
-    y = _labels(labels, target, words=words)
-    return Records(np.array(X, dtype=np.float64).reshape(len(labels), -1), y, np.array(groups), features)
+    sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
+    for sheet in sheets:
+        if target not in sheet.columns:
+            raise DataError(f"{sheet.label} has no column {target!r}, which is to be explained; --target names it.")
+    wanted = [*choice.columns, target, *choice.aside] if choice.columns else None
+    sheets = [sheet.only(wanted, choice.drop) for sheet in sheets]
+    numeric = [*choice.aside, *([] if words else [target])]
+    drafted = draft(sheets, target, numeric=numeric)
+    dictionary = msgspec.structs.replace(drafted.dictionary, gaps=choice.missing)
+    tables = [match(sheet, dictionary, strict=True) for sheet in sheets]
+    X, y = np.vstack([table.X for table in tables]), np.concatenate([table.y for table in tables])
+    groups = np.repeat(np.array(names, dtype=object), [len(table.y) for table in tables])
+    used = [k for k, name in enumerate(dictionary.names) if name not in choice.aside]
+    if not used:
+        raise DataError("no column is left to explain anything with.")
+    asides = {name: X[:, dictionary.names.index(name)] for name in choice.aside}
+    return Joined(
+        X[:, used], _labels(y, dictionary, words=words), groups, tuple(dictionary.names[k] for k in used),
+        weight=None if choice.weight is None else asides[choice.weight],
+        offset=None if choice.offset is None else asides[choice.offset],
+        dropped=tuple(table.dropped for table in tables) if choice.missing == "drop" else None,
+        notes=_assumed(sheets) + tuple(note for note in drafted.notes if "levels are written" not in note),
+    )  # fmt: skip
+
+
+def _assumed(sheets: Sequence[Sheet]) -> tuple[str, ...]:
+    """Return what was assumed, once for all files that are alike."""
+    told = [sheet.named("all files" if len(sheets) > 1 else sheet.label).assumption for sheet in sheets]
+    if len(set(told)) == 1:
+        return tuple(sentence for sentence in told[:1] if sentence)
+    return tuple(sheet.assumption for sheet in sheets if sheet.assumption)
+
+
+def _labels(y: Array, dictionary: Dictionary, *, words: bool) -> NDArray[Any]:
+    """Return labels as they stand in the files: words, whole numbers, or numbers."""
+    explained = dictionary.explained
+    if explained.type == "factor":
+        return np.array([explained.base, *explained.others])[y.astype(np.intp)]
+    return y.astype(np.int64) if words and (y == np.rint(y)).all() else y
 
 
 def expanded(paths: Sequence[Path]) -> list[Path]:
@@ -74,50 +132,3 @@ def party_names(paths: Sequence[Path]) -> list[str]:
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise FileError(f"{twice} is given twice: each file is one party.")
     return names
-
-
-def _lines(path: Path, name: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [(number, row) for number, row in enumerate(csv.reader(file), start=1) if row]
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (UnicodeDecodeError, csv.Error):
-        raise FileError(f"{path}: is not a readable .csv file.") from None
-    if len(rows) < 2:
-        raise DataError(f"party {name}: {path.name} needs a line of column names and at least one record.")
-    columns = [column.strip() for column in rows[0][1]]
-    twice = [column for column, count in Counter(columns).items() if count > 1]
-    if twice:
-        raise DataError(f"party {name} has two columns {twice[0]!r}; rename one.")
-    for number, row in rows[1:]:
-        if len(row) != len(columns):
-            raise DataError(f"party {name}, line {number}: {len(row)} fields, where the header has {len(columns)}.")
-    return columns, rows[1:]
-
-
-def _number(field: str, name: str, line: int, column: str) -> float:
-    try:
-        value = float(field.strip() or "nan")
-    except ValueError:
-        said = f"party {name}, line {line}, column {column!r}: is not a number; encode it as one."
-        raise DataError(said) from None
-    if not np.isfinite(value):
-        raise DataError(f"party {name}, line {line}, column {column!r}: is missing; fill or drop the record.")
-    return value
-
-
-def _labels(found: list[tuple[str, str, int]], target: str, *, words: bool) -> NDArray[Any]:
-    for label, name, line in found:
-        if not label or label.lower() in ("nan", "na", "null"):
-            raise DataError(f"party {name}, line {line}, column {target!r}: is missing; fill or drop the record.")
-    try:
-        numbers = np.array([float(label) for label, _, _ in found])
-    except ValueError:
-        if not words:
-            for label, name, line in found:
-                _number(label, name, line, target)
-        return np.array([label for label, _, _ in found])
-    if words and (numbers == np.rint(numbers)).all():
-        return numbers.astype(np.int64)
-    return numbers

@@ -2,6 +2,7 @@
 
     n = Σ n_i,   mean = Σ_i Σ_j x_ij / n                 first sum
     var = Σ_i Σ_j (x_ij − mean)² / n                     second sum, about the mean that all then know
+    how many parties have a column that is not all 0     third sum, before a model is fitted
 
 `Units` turns records into standard units and coefficients back: models are fitted in those units, where the public
 limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
@@ -9,6 +10,7 @@ limit of secret sums fits, and the penalties keep the meaning that they have in 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -20,6 +22,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import Table, joined, read
+from tacit.network.topology import listed
+from tacit.solving.solve import CollinearWarning
+from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
 
@@ -33,21 +38,54 @@ class Moments:
 
     @property
     def constant(self) -> Rows:
-        """Columns that vary by no more than rounding."""
-        slack = (self.count * self.mean * np.finfo(float).eps) ** 2
-        return np.asarray(self.variance <= self.count * np.finfo(float).eps * self.variance + slack)
+        """Columns that vary by no more than the rounding of their mean."""
+        return np.asarray(self.variance <= (4.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
 def moments(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str], *, centred: bool = True) -> Moments:
     """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False."""
-    first = [np.append(X.sum(axis=0), len(X)) for X in rows]
+    first = [np.append(X.sum(axis=0, dtype=np.longdouble).astype(np.float64), len(X)) for X in rows]
     total = assembly.total(first, "number of records, and sums of all columns", columns=[*columns, "count"])
     count = float(np.rint(total[-1]))
     mean = total[:-1] / count
     about = mean if centred else np.zeros_like(mean)
-    second = [((X - about) ** 2).sum(axis=0) for X in rows]
+    away = [X - about for X in rows]
+    unit = _units(away, count, assembly, columns)
+    second = [((X / unit) ** 2).sum(axis=0) for X in away]
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
-    return Moments(count, mean, squares / count)
+    return Moments(count, mean, squares / count * unit**2)
+
+
+def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Sequence[str]) -> Array:
+    """Return one power of two for each column, in which no sum of squares exceeds the public limit.
+
+    They are all 1 unless somebody's squares are beyond the limit; then the sums of absolute deviations say more.
+    """
+    ones, bound = np.ones(len(columns)), assembly.bound
+    if all(((X**2).sum(axis=0) <= bound).all() for X in away):
+        return ones
+    sizes = assembly.total([np.abs(X).sum(axis=0) for X in away], "sums of absolute deviations", columns=columns)
+    return np.asarray(np.exp2(np.rint(np.log2(np.maximum(sizes / count, 1.0)))))
+
+
+def stamp_own_columns(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str]) -> None:
+    """Count, in secret, how many parties have each column; where it is one or two, its sums are their own.
+
+    Who they are is not told, and not said. Of two, each takes its own part off the sum.
+    """
+    if assembly.privacy is None or len(rows) < 3:
+        return
+    has = [(X != 0).any(axis=0).astype(np.float64) for X in rows]
+    held = np.rint(assembly.total(has, "how many parties have each column", columns=columns))
+    for few, whose in ((1, "one party alone has"), (2, "two parties alone have")):
+        own = [repr(column) for column, count in zip(columns, held, strict=True) if count == few]
+        if own:
+            sums = "its own" if few == 1 else "known to each other"
+            sentence = (
+                f"{whose} column(s) {listed(own)} other than 0, so that the sums of those columns are {sums}; "
+                "leave such columns out, or join their categories."
+            )
+            assembly.add(Stamp(reason="own column", sentence=sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +95,15 @@ class Units:
     count: int
     centre: Array
     scale: Array
+    varies: Rows
+    """Of all columns, those that vary; the others have no part in the model, and a coefficient of zero."""
     middle: float = 0.0
     spread: float = 1.0
     mean_target: float = 0.0
 
     def rows(self, X: Array) -> Array:
-        """Return records in standard units."""
-        return (X - self.centre) / self.scale
+        """Return the columns that vary in standard units."""
+        return (X[:, self.varies] - self.centre) / self.scale
 
     def labels(self, y: Array) -> Array:
         """Return labels in standard units."""
@@ -71,34 +111,45 @@ class Units:
 
     def back(self, intercept: bool) -> Array:
         """Return the matrix that takes (u, b) in standard units to (w, intercept) in the parties' own."""
-        p = len(self.scale)
-        turn = np.zeros((p + intercept, p + intercept))
-        turn[:p, :p] = np.diag(self.spread / self.scale)
+        p, living = len(self.varies), np.flatnonzero(self.varies)
+        q = len(living)
+        turn = np.zeros((p + intercept, q + intercept))
+        turn[living, np.arange(q)] = self.spread / self.scale
         if intercept:
-            turn[p, :p] = -self.centre * self.spread / self.scale
-            turn[p, p] = self.spread
+            turn[p, :q] = -self.centre * self.spread / self.scale
+            turn[p, q] = self.spread
         return turn
 
 
 def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool) -> Units:
-    """Return the units of all columns, and of the *target*; refuse a column that is the same everywhere."""
+    """Return the units of all columns, and of the *target*; warn of a column that is the same everywhere."""
     rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
     columns = [*table.columns, table.target] if target else list(table.columns)
     found = moments(rows, assembly, columns, centred=intercept)
+    stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
     p = len(table.columns)
-    if intercept:
-        for column in np.flatnonzero(found.constant[:p]):
-            raise DataError(
-                f"column {table.columns[column]!r} is the same number in all records of every party "
-                f"({_all(table)}): nothing can be learnt from it, drop it."
-            )
+    constant = found.constant if intercept else found.variance == 0.0
+    varies = ~constant[:p]
+    if not varies.any():
+        raise DataError(
+            f"every column is the same number in all records of every party ({_all(table)}): nothing can be learnt "
+            "from that."
+        )
+    for column in np.flatnonzero(~varies):
+        warnings.warn(
+            f"column {table.columns[column]!r} is the same number in all records of every party ({_all(table)}): "
+            "nothing can be learnt from it, and its coefficient is 0.",
+            CollinearWarning,
+            stacklevel=5,
+        )
     scale = np.sqrt(found.variance)
-    scale = np.where((scale > 0) & ~found.constant, scale, 1.0)
+    scale = np.where((scale > 0) & ~constant, scale, 1.0)
     centre = found.mean if intercept else np.zeros_like(found.mean)
+    count, living = int(found.count), np.flatnonzero(varies)
     if not target:
-        return Units(int(found.count), centre, scale)
-    middle, spread = float(centre[p]), float(scale[p])
-    return Units(int(found.count), centre[:p], scale[:p], middle, spread, mean_target=float(found.mean[p]))
+        return Units(count, centre[living], scale[living], varies)
+    middle, spread, mean = float(centre[p]), float(scale[p]), float(found.mean[p])
+    return Units(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
 
 
 def _all(table: Table) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.masks import Hidden, Source
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Together
@@ -64,6 +65,11 @@ class Outcome(NamedTuple):
     history: tuple[Check, ...]
     hessian: Array | None = None
     """The summed Hessian at x, where the algorithm has it."""
+    value: float | None = None
+    """The sum of all costs at x, where the algorithm has it."""
+    facts: Array | None = None
+    """What a table needs besides, added up over all agents, where the algorithm does that."""
+    doubt: Doubt | None = None
 
 
 def run_agent(
@@ -121,7 +127,19 @@ def run_agent(
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
     hessian = getattr(state, "hessian", None)
-    return Outcome(np.atleast_1d(state.x), done, verdict, tuple(watch.history), hessian)
+    value = getattr(state, "value", None)
+    facts = getattr(state, "facts", None)
+    doubt = Doubt.of(state)
+    return Outcome(
+        np.atleast_1d(state.x),
+        done,
+        verdict.with_doubt(doubt),
+        tuple(watch.history),
+        hessian,
+        None if value is None else float(value),
+        facts,
+        doubt,
+    )
 
 
 def row_ranges(degrees: Any) -> list[slice]:

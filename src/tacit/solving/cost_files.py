@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic, Poisson, Quadratic
 from tacit.errors import CostError, FileError, MismatchError
+from tacit.solving.facts import facts_of
 from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
 
 Data = dict[str, Any]
@@ -100,8 +101,12 @@ def read_cost(
     *,
     agents: int,
     dictionary: Dictionary | None = None,
+    facts: bool = False,
 ) -> Family:
-    """Return one agent's cost from its own file; penalties are shared among so many *agents*."""
+    """Return one agent's cost from its own file; penalties are shared among so many *agents*.
+
+    With *facts* it carries what a table needs, to be added up in secret: the number of records, sums of labels.
+    """
     maker = _maker(section)
     sheet = read_sheet(file, section.reading) if isinstance(file, Path) and file.suffix.lower() == ".csv" else file
     if isinstance(sheet, Sheet):
@@ -110,7 +115,19 @@ def read_cost(
         data = read_arrays(sheet)
     else:
         raise MismatchError(f"{file}: has no names of columns to compare with the dictionary; use a .csv file.")
-    return _cost(section, maker, agent, data, agents)
+    return _cost(section, maker, agent, data, agents, facts=facts)
+
+
+def invented(section: CostsSection, agents: Sequence[Any], *, records: int, unknowns: int) -> dict[Any, Family]:
+    """Return costs of that shape with records that nobody has: so many each, in standard units."""
+    maker, rng = _maker(section), np.random.default_rng(0)
+    if maker.needs != ("A", "y"):
+        raise CostError(f"a {section.family} cost has no records that could be counted.")
+    shape = (records, unknowns - section.intercept)
+    data = {
+        agent: {"A": rng.normal(size=shape).tolist(), "y": rng.integers(0, 2, records).tolist()} for agent in agents
+    }
+    return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 
 
 def _maker(section: CostsSection, where: str = "") -> _Maker:
@@ -131,7 +148,10 @@ def _maker(section: CostsSection, where: str = "") -> _Maker:
     return maker
 
 
-def _cost(section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: int) -> Family:
+def _cost(
+    section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: int, *, facts: bool = False
+) -> Family:
+    dropped = data.pop("dropped", 0)
     missing = [name for name in maker.needs if name not in data]
     unknown = [name for name in data if name not in maker.needs]
     if missing or unknown:
@@ -141,6 +161,8 @@ def _cost(section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: 
         )
     try:
         cost = maker.make(data, section, agents)
+        if facts:
+            cost.facts = facts_of(section.family, np.asarray(data["y"], dtype=np.float64), dropped=dropped)
         if not section.l1:
             return cost
         weights = np.full(cost.dim, section.l1 / agents)
@@ -221,7 +243,7 @@ def _design(
         )
     refuse_target(dictionary, section.family, section.target)
     records = match(sheet, dictionary, strict=strict)
-    return {"A": records.X, "y": records.y}
+    return {"A": records.X, "y": records.y, "dropped": records.dropped}
 
 
 def refuse_target(dictionary: Dictionary, family: str, target: str | None) -> None:

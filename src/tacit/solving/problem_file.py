@@ -141,7 +141,9 @@ class ProblemFile:
         settings = {
             f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("problem", "names", "notes")
         }
-        return solve(self.problem, **settings, on_progress=on_progress)
+        answer = solve(self.problem, **settings, on_progress=on_progress)
+        answer.record = msgspec.structs.replace(answer.record, names=self.names)
+        return answer
 
 
 def load_problem(path: str | Path) -> ProblemFile:

@@ -71,6 +71,8 @@ class Agent:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {self.manifest.unknowns}.")
         self.me, self.cost, self.key = me, cost, Path(key)
         self.job = self.manifest.job()
+        if self.manifest.algorithm["name"] == "standardised":
+            self.job.algorithm.init(self.job.x0, cost)  # refuses a cost that has no columns or no facts
         self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
         self.neighbours = neighbours_of(self.manifest, me)
         """The names of those whom this member is linked to."""
@@ -175,7 +177,7 @@ class Agent:
             ) from error
 
     def _unwritten(self, error: Exception) -> FileError:
-        if "locked" in str(error):
+        if isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return FileError(f"{self.file}: is in use; an agent of {self.me} is running already.")
         return FileError(
             f"{self.file}: cannot be written ({error}). What was not written was not sent either: make room, and "

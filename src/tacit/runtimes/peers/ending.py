@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.protocol import Frame, Kind
 from tacit.runtimes.agent import Outcome
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Verdict
@@ -72,18 +73,42 @@ def write_whole(path: Path, data: bytes) -> None:
     draft.replace(path)
 
 
+class _Told(msgspec.Struct, frozen=True, array_like=True):
+    """An outcome as it is written down."""
+
+    x: bytes
+    rounds: int
+    verdict: Verdict
+    history: tuple[Check, ...]
+    curvature: bytes
+    value: float | None = None
+    facts: bytes = b""
+    doubt: Doubt | None = None
+
+
 def told(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
-    curvature = b"" if outcome.hessian is None else outcome.hessian.tobytes()
+    curvature, facts = (b"" if part is None else part.tobytes() for part in (outcome.hessian, outcome.facts))
     return msgspec.msgpack.encode(
-        (outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history, curvature)
+        _Told(
+            outcome.x.tobytes(),
+            outcome.rounds,
+            outcome.verdict,
+            outcome.history,
+            curvature,
+            outcome.value,
+            facts,
+            outcome.doubt,
+        )
     )
 
 
 def outcome_of(told: bytes) -> Outcome:
     """Return the outcome that bytes tell."""
-    shape = tuple[bytes, int, Verdict, tuple[Check, ...], bytes]
-    x, rounds, verdict, history, curvature = msgspec.msgpack.decode(told, type=shape)
-    m = len(x) // 8
-    bent = np.frombuffer(curvature).reshape(m, m) if curvature else None
-    return Outcome(np.frombuffer(x), rounds, verdict, history, bent)
+    read = msgspec.msgpack.decode(told, type=_Told)
+    m = len(read.x) // 8
+    bent = np.frombuffer(read.curvature).reshape(m, m) if read.curvature else None
+    facts = np.frombuffer(read.facts) if read.facts else None
+    return Outcome(
+        np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts, read.doubt
+    )

@@ -15,7 +15,7 @@ import msgspec
 import networkx as nx
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Total
+from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Standardised, Total
 from tacit.errors import AlgorithmError, FileError, InputError, TacitError
 from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network
@@ -88,6 +88,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of Huber costs: where a residual stops counting as a square."""
     shares: int | None = None
     """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
+    records: int | None = None
+    """Every member holds at least so many records: what the answer tells is counted with that."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -175,6 +177,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return both phases as every member runs them; the costs stay where they are."""
         if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
             raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        if self.model is not None and self.model.records is not None and self.model.records < 1:
+            raise InputError(f"[model] records = {self.model.records} must be at least 1.")
         if self.model is not None and self.model.shares is not None and self.model.shares < len(self.members):
             raise InputError(f"[model] shares = {self.model.shares}, and there are {len(self.members)} members.")
         self._certificates()
@@ -246,14 +250,14 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise InputError(f"[stop] floor = {self.stop.floor} must not be negative.")
         return StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds)
 
-    def _covered(self, algorithm: AnyAlgorithm | Total) -> bool:
+    def _covered(self, algorithm: AnyAlgorithm | Standardised | Total) -> bool:
         """Quadratic masks cover every cost that they accept."""
         return self.privacy.level == "quadratic" and bool(algorithm.sums)
 
-    def _algorithm(self) -> tuple[AnyAlgorithm | Total, str]:
+    def _algorithm(self) -> tuple[AnyAlgorithm | Standardised | Total, str]:
         settings = dict(self.algorithm)
         name, weights = settings.pop("name", None), settings.pop("weights", None)
-        known: dict[str, type[AnyAlgorithm | Total]] = {**ALGORITHMS, **ERRANDS}
+        known: dict[str, type[AnyAlgorithm | Standardised | Total]] = {**ALGORITHMS, **ERRANDS}
         if name not in known:
             raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.")
         try:
