@@ -34,7 +34,7 @@ from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Rows, Words
 
 BOUND = 2.0**20
-_DRAWN = 1 << 19  # words of all links that a simulation of many agents draws at a time
+_DRAWN = 1 << 18  # words of all links that a simulation of many agents draws at a time
 _PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
 
 
