@@ -165,6 +165,10 @@ class Family(ABC):
         """Return the sums of the design's columns, where there is a design with an intercept."""
         raise refuse_units(type(self).__name__)
 
+    def columns_held(self, columns: int) -> Array:
+        """Return for each of the design's columns whether it is not zero in all records."""
+        raise refuse_units(type(self).__name__)
+
     def column_squares(self, centre: Array) -> Array:
         """Return the sums of squares of the design's columns about their centres."""
         raise refuse_units(type(self).__name__)
