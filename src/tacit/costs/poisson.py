@@ -26,14 +26,23 @@ class Poisson(RowSum):
     steepest: ClassVar[float] = np.inf
     label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 
-    def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
-        super().__init__(A, l2=l2, intercept=intercept)
+    def __init__(
+        self,
+        A: ArrayLike,
+        y: ArrayLike,
+        *,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+        weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(A, l2=l2, intercept=intercept, weight=weight, offset=offset)
         y = finite(y, "y", ndim=1)
         if len(y) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
-        self.affine = -(y @ self.A)
+        self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:
