@@ -35,6 +35,7 @@ import numpy as np
 from tacit.algorithms import DGD, GradientTracking
 from tacit.costs import Family
 from tacit.costs.family import Curvature
+from tacit.coverage import AffinePart
 from tacit.network import Network
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.peers import Agent, Manifest
@@ -173,7 +174,7 @@ def _all(method: str, target: Callable[..., None], given: list[tuple[Any, ...]])
 class Diagonal(Family):
     """h(x) = ½ Σ d x² + qᵀx: next to no arithmetic."""
 
-    hides = "q"
+    affine_part = AffinePart("q", open=("d",))
     _stacks = ("_d",)
 
     def __init__(self, d: Array, q: Array) -> None:

@@ -28,7 +28,9 @@ def main() -> None:
 
     costs = [tacit.AbsoluteValue([r]) for r in READINGS]
     median = tacit.solve(tacit.Problem(graph, costs))
-    print(f"median  {median.x[0]:8.4f}   expected {np.median(READINGS):8.4f}   hidden: {costs[0].hides}")
+    print(
+        f"median  {median.x[0]:8.4f}   expected {np.median(READINGS):8.4f}   hidden: {costs[0].affine_part.holds}"
+    )
 
     both = mean.converged and median.converged
     print("Both converged." if both else f"{mean.sentence} {median.sentence}")

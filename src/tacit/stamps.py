@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 Reason = Literal[
-    "no masks",  # nothing was hidden
+    "no masks",  # nothing was hidden, as asked
     "seed",  # masks that can be drawn again by whoever knows the seed
     "nothing hidden",  # these masks hide nothing of this family of costs
     "one neighbour",  # who knows all masks of an agent
@@ -43,6 +43,15 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"NOT PRIVATE: {self.sentence}" if self.voids else f"Caution: {self.sentence}"
+
+
+OF_THE_NETWORK: frozenset[Reason] = frozenset({"one neighbour", "two agents", "cut"})
+"""Reasons that a certificate finds for itself, against every coalition."""
+
+
+def beyond_the_network(stamps: Iterable[Stamp]) -> tuple[Stamp, ...]:
+    """Return the stamps that hold against every coalition alike."""
+    return tuple(stamp for stamp in stamps if stamp.reason not in OF_THE_NETWORK)
 
 
 def voided(stamps: Iterable[Stamp]) -> bool:

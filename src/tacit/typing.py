@@ -13,6 +13,7 @@ readings, and a cost gives one row per agent for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -22,6 +23,16 @@ Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Rows = NDArray[np.bool_]
 Numbers = TypeVar("Numbers", Array, Words)
+
+
+class Summand(StrEnum):
+    """What an algorithm may add up over the network."""
+
+    VALUES = "values"
+    GRADIENTS = "gradients"
+    HESSIANS = "Hessians"
+    NUMBERS = "numbers"
+    """Whatever the agents bring: an errand, not an optimisation."""
 
 
 @runtime_checkable
@@ -139,8 +150,8 @@ class Algorithm(Protocol):
         """Tell whether single costs need not be convex, as long as their sum is."""
 
     @property
-    def sums(self) -> tuple[str, ...]:
-        """Return what it adds up over the network, in words; empty for an algorithm that gossips."""
+    def sums(self) -> tuple[Summand, ...]:
+        """Return what it adds up over the network; empty for an algorithm that gossips."""
 
     @property
     def weights(self) -> str:

@@ -337,7 +337,10 @@ def test_attacks_say_why_there_is_nothing_to_attack():
     problem = distances(nx.complete_graph(4), [1.0, 2.0, 3.0, 4.0])
     view, public = recorded(problem, [3], algorithm="nids")
     assert TreeSums().misses(view, public) == "nothing is added up over a tree"
-    assert "published" in MaximumLikelihood().misses(view, public)
+    assert "no Gaussian masks" in MaximumLikelihood().misses(view, public)
+    assert "published" in MaximumLikelihood().misses(
+        *recorded(problem, [3], privacy=tacit.AffineMasks(1.0, seed=1))
+    )
     assert Observability().misses(view, ignorant(public)) == "the curvatures are not known"
     assert Observability(largest=2).misses(view, public) == "too many unknowns"
     rough = tacit.Problem(nx.complete_graph(4), [tacit.Quadratic.distance([1.0]) + tacit.L1(0.1) for _ in range(4)])

@@ -91,6 +91,23 @@ def test_a_recorder_that_loses_messages_breaks_the_audit(monkeypatch):
     assert "recording" in [verdict.attack for verdict in report.red]
 
 
+@pytest.mark.parametrize("masks", [None, tacit.SumMasks()], ids=["plain", "masked"])
+def test_a_recorder_that_loses_sums_breaks_the_audit(masks, monkeypatch):
+    problem, keep = distances(nx.star_graph(5), 2), recorder.Listening._keep
+
+    def deaf(self, kind, senders, receivers, values):
+        kept = slice(1, None) if kind == "up" else slice(None)
+        keep(self, kind, senders[kept], receivers[kept], values[kept])
+
+    def red():
+        report = audit(problem, [0], privacy=masks, algorithm="newton", masks=masks is not None, games=2000, seed=1)
+        return [verdict.attack for verdict in report.red]
+
+    assert not red()
+    monkeypatch.setattr(recorder.Listening, "_keep", deaf)
+    assert "recording" in red()
+
+
 def test_an_audit_that_attacks_nothing_does_not_pass():
     report = audit(distances(nx.complete_graph(4)), [3], masks=False)
     nothing = type(report)(**{**{f: getattr(report, f) for f in report.__struct_fields__}, "without_masks": []})

@@ -149,7 +149,7 @@ def test_records_that_have_changed_are_noticed_and_must_be_accepted(options, run
     assert (code, out) == (1, "")
     assert "exposed: what changed at agent north between run a federation, run 1" in err
     assert "--accept-change" in err
-    assert not list(Path().glob("*.state")), "nothing was sent"
+    assert not list(Path().glob("north-*.state")), "nothing was sent"
     code, _, err = run("agent", "second.toml", *words, "--changed", "nobody")
     assert code == 2
     assert "--changed nobody: is no member" in err

@@ -94,7 +94,7 @@ def test_a_pattern_stands_for_all_files(run, files):
 
 def test_without_masks_it_says_so(run, files):
     _, out, _ = run("fit", *CSV, "--target", "days", "--no-masks")
-    assert "privacy:      none: nothing was hidden" in out
+    assert "privacy:      NOT PRIVATE: nothing was hidden" in out
 
 
 def test_two_parties_are_warned(run, files):

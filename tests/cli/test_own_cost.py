@@ -20,7 +20,6 @@ class Springs:
     """Σ_k w_k (x − c_k)²/2 for an agent's own weights and centres: nothing of tacit's in it."""
 
     is_rough = False
-    hides = "the pull of the springs"
 
     def __init__(self, weights, centres):
         self.weight, self.affine = np.sum(weights), -np.asarray(weights) @ np.asarray(centres)

@@ -114,8 +114,8 @@ def test_buses_on_one_line_are_named_with_links_that_help():
     """case14 has one bus at the end of a line: bus 8, behind bus 7."""
     found = dispatch("case14")
     said = " ".join(found.says)
-    assert "Demands and cost curves of the 14 buses are hidden" in said
-    assert "Not protected: 1 bus with one neighbour (8), who knows all its masks" in said
+    assert "Demands and cost curves of the 13 buses that no line above names are hidden" in said
+    assert said.startswith("NOT PRIVATE: agent 8 has one neighbour, who knows all its masks")
     links = protecting_links(nx.Graph(read_grid("case14").branches))
     assert f"{links[0][0]} – {links[0][1]}" in said
     assert found.exposed == (8,)
@@ -134,10 +134,10 @@ def test_links_for_a_large_grid_leave_no_bus_with_one_neighbour():
 def test_the_statement_says_what_masks_leave_open():
     hidden = " ".join(dispatch("case9", sigma=100.0, links=4).says)
     open_ = dispatch("case9", masked=False).says
-    assert "Cost curves are not: a neighbour can read them" in hidden
-    assert "guesses right" in hidden, "the certificate against any one bus"
-    assert open_ == ("Nothing is hidden: neighbours can read demands and cost curves of the 9 buses as they are.",)
-    assert not any("Not protected" in said for said in dispatch("case118", links=4).says)
+    assert "Cost curves are not hidden: a neighbour reads them" in hidden
+    assert "before a guess is right more than 51 %" in hidden, "the certificate against any one bus"
+    assert open_ == ("NOT PRIVATE: nothing was hidden, and neighbours can read the costs from what they receive.",)
+    assert not dispatch("case118", links=4).records[1].stamps
 
 
 def test_masks_and_no_masks_do_not_go_together():

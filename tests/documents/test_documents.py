@@ -316,12 +316,12 @@ def test_the_explanation_says_what_each_family_hides():
     families = [getattr(tacit, name) for name in tacit.__all__]
     families = [kind for kind in families if isinstance(kind, type) and issubclass(kind, Family)]
     assert len(families) >= 7
-    hides = {kind.__name__: kind.hides for kind in families if hasattr(kind, "hides")}
-    hides["AbsoluteValue"] = tacit.AbsoluteValue([0.0]).hides
-    for name, sentence in hides.items():
+    parts = {kind.__name__: kind.affine_part for kind in families if hasattr(kind, "affine_part")}
+    parts["AbsoluteValue"] = tacit.AbsoluteValue([0.0]).affine_part
+    for name, part in parts.items():
         assert f"`{name}`" in page
-        for part in sentence.split("; "):
-            assert part in page, f"docs/explanation.md does not say what {name} hides: {part}"
+        for noun in (part.holds, *part.open):
+            assert noun in page, f"docs/explanation.md does not say of {name}: {noun}"
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/protection.md"])

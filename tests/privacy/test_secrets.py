@@ -52,7 +52,7 @@ def test_a_record_has_no_place_for_a_secret():
     names = set(re.findall(r'"(\w+)":', answer.record.to_json()))
     assert names == {
         "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "stamps", "phase1", "mechanism", "sigma",
-        "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "splits_exactly", "phase2", "algorithm", "settings", "step_size",
+        "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "hide", "coverage", "kind", "parts", "hidden", "open", "phase2", "algorithm", "settings", "step_size",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "names", "disagreement", "error", "history", "seconds", "warnings", "tells",
     }  # fmt: skip
@@ -81,7 +81,7 @@ def test_a_seeded_run_is_stamped_not_private_everywhere():
     with pytest.warns(NotPrivateWarning, match="NOT PRIVATE"):
         answer = tacit.solve(planted(), privacy=AffineMasks(1e3, seed=1))
     assert not answer.record.private
-    assert any("NOT PRIVATE" in caution for caution in answer.record.warnings)
+    assert [stamp.reason for stamp in answer.record.stamps] == ["seed"]
     assert "NOT PRIVATE" in repr(answer)
 
 

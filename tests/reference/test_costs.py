@@ -187,10 +187,10 @@ def test_long_data_are_compressed_without_changing_the_cost():
 
 
 def test_every_family_says_what_is_hidden():
-    said = {name: cost.hides for name, cost in COSTS.items()}
-    assert "labels" in said["logistic"]
-    assert "not hidden" in said["lasso"]
-    assert "nothing" in said["absolute value"]
+    parts = {name: cost.affine_part for name, cost in COSTS.items()}
+    assert "labels" in parts["logistic"].parts
+    assert "the rough term" in parts["lasso"].open
+    assert parts["absolute value"].parts == parts["huber"].parts == ()
     assert all(isinstance(cost, Family) for cost in COSTS.values())
     assert not COSTS["huber"].splits_exactly
     assert COSTS["logistic"].splits_exactly

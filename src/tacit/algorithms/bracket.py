@@ -26,7 +26,7 @@ import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError, UnboundedError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 _DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # looked at one after the other
 _AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
@@ -62,7 +62,7 @@ class Bracket:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("gradients",)
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -37,7 +37,7 @@ class DGD:
     exact: ClassVar[bool] = False
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

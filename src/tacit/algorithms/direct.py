@@ -20,7 +20,7 @@ from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import hessian
 from tacit.costs import unpack
 from tacit.errors import AlgorithmError, UnboundedError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -37,7 +37,7 @@ class Direct:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("gradients", "Hessians")
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS, Summand.HESSIANS)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -34,7 +34,7 @@ class EXTRA:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

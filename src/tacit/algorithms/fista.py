@@ -20,7 +20,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.momentum import accelerate
 from tacit.algorithms.penalised import Penalty
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -40,7 +40,7 @@ class FISTA:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("gradients",)
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

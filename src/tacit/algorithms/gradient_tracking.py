@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -43,7 +43,7 @@ class GradientTracking:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "lazy"
 
     @classmethod

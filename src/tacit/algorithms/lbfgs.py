@@ -19,7 +19,7 @@ import numpy as np
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.trial import tried, value
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 _ARMIJO, _WOLFE = 1e-4, 0.9
 _DROWNED = 1e-12  # changes of f below this share of it are rounding
@@ -55,7 +55,7 @@ class LBFGS:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("values", "gradients")
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

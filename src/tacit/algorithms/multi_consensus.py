@@ -27,7 +27,7 @@ import numpy as np
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 _MARGIN = 14.0
 
@@ -52,7 +52,7 @@ class MultiConsensus:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
     window: ClassVar[int] = 10  # rounds are many exchanges each: fewer of them must tell whether it converges
 

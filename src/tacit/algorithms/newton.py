@@ -20,7 +20,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import hessian, tried, value
 from tacit.costs import unpack
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
@@ -49,7 +49,7 @@ class Newton:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("values", "gradients", "Hessians")
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

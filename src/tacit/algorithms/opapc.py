@@ -21,7 +21,7 @@ import numpy as np
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -43,7 +43,7 @@ class OPAPC:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.algorithms.extra import State
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PGEXTRA:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
     @classmethod

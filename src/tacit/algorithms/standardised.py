@@ -22,7 +22,7 @@ from tacit.algorithms.lbfgs import LBFGS
 from tacit.algorithms.newton import Newton
 from tacit.costs.columns import Units
 from tacit.errors import CostError
-from tacit.typing import Array, Peers
+from tacit.typing import Array, Peers, Summand
 
 _INNER: dict[str, Callable[[], Any]] = {"newton": Newton, "lbfgs": LBFGS}
 _FIRST, _SECOND, _FIT = 0.0, 1.0, 2.0
@@ -96,9 +96,9 @@ class Standardised:
         return cls()
 
     @property
-    def sums(self) -> tuple[str, ...]:
-        """What is added up."""
-        return ("sums of columns", "squares of columns", *self._fits.sums)
+    def sums(self) -> tuple[Summand, ...]:
+        """What is added up: numbers of the columns first."""
+        return (Summand.NUMBERS, *self._fits.sums)
 
     @property
     def _fits(self) -> Any:

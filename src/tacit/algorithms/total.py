@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.typing import Array, Cost, Peers
+from tacit.typing import Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -30,7 +30,7 @@ class Total:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("numbers",)
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.NUMBERS,)
     weights: ClassVar[str] = "metropolis"
 
     def init(self, x: Array, cost: Cost) -> State:

@@ -19,6 +19,7 @@ from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.auditing.public import Public
+from tacit.auditing.tree import parents_and_depths
 from tacit.auditing.verdict import RISK, Verdict, judge_exact, judge_gaussian, skipped
 from tacit.auditing.view import View
 from tacit.typing import Array
@@ -97,11 +98,13 @@ def neighbours_of(public: Public, view: View) -> set[int]:
 
 def recorded_whole(view: View, public: Public, rounds: int) -> Verdict | None:
     """Return a red verdict where messages are missing that the attacks must have: None if all is there."""
-    heard = said(view, public)
-    must = min(rounds, 3 * public.agents)
-    if not heard and (public.algorithm is None or public.algorithm.sums):
-        return None
+    gossiped = said(view, public)
+    heard, must = gossiped, min(rounds, 3 * public.agents)
     beside = neighbours_of(public, view)
+    if not gossiped and (public.algorithm is None or public.algorithm.sums):
+        parents, _ = parents_and_depths(public.network)
+        heard = view.only("up")
+        beside = {i for i, above in enumerate(parents.tolist()) if above in view.coalition}
     whole = [beside <= set(exchange.senders.tolist()) for exchange in heard[:must]]
     if len(whole) >= must and all(whole):
         return None

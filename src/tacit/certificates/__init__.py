@@ -3,17 +3,18 @@
 from tacit.certificates.allocate import allocate
 from tacit.certificates.augment import Augmentation, augment
 from tacit.certificates.calibrate import calibrate, calibrated
-from tacit.certificates.certificate import Certificate, Component, certify, leakage, worst_coalition
+from tacit.certificates.certificate import GUESSES, Certificate, Component, certify, leakage, worst_coalition
 from tacit.certificates.composition import exposures
 from tacit.certificates.design import Design, design
 from tacit.certificates.exposure import Exposure
 from tacit.certificates.leakage import Leakage
 from tacit.certificates.ledger import Entry, Ledger, Review
 from tacit.certificates.release import Release
-from tacit.certificates.statement import headline
+from tacit.certificates.statement import headline, limits, privacy_lines
 from tacit.certificates.tradeoff import TradeOff
 
 __all__ = [
+    "GUESSES",
     "Augmentation",
     "Certificate",
     "Component",
@@ -34,5 +35,7 @@ __all__ = [
     "exposures",
     "headline",
     "leakage",
+    "limits",
+    "privacy_lines",
     "worst_coalition",
 ]

@@ -79,7 +79,8 @@ def calibrated(
     sigma = math.sqrt(unit.epsilon / wanted)
     widest = sigma * max([1.0, *(link_scales or {}).values()])
     _refuse_unrepresentable(network, widest, bound=bound, resolution=resolution or _RESOLUTION * hide)
-    return rescaled(unit, sigma)
+    declared = None if guess is None and delta is None else hide
+    return dataclasses.replace(rescaled(unit, sigma), hide=declared)
 
 
 def _sigma_alone(choose: Callable[Arguments, Certificate]) -> Callable[Arguments, float]:

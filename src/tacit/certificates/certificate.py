@@ -18,19 +18,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import networkx as nx
 import numpy as np
 
 from tacit.certificates.leakage import Leakage
-from tacit.certificates.statement import statement
+from tacit.certificates.statement import GUESS, statement
 from tacit.certificates.tradeoff import TradeOff
 from tacit.certificates.worst import Worst, worst_coalition_indices, worst_cut
+from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError, MaskError, TacitError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
+from tacit.stamps import Stamp, voided
 from tacit.typing import Array
 
 _SPREAD = 1e4  # of the links' scales: beyond it eigenvalues drown in rounding
 _EXTREME = 1e100
+
+GUESSES = (0.51, 0.55, 0.6, 0.75, 0.9)
+"""How often a guess may be right: what tables of hidden differences are made for."""
 
 Sigma = float | Sequence[float]
 LinkScales = Mapping[tuple[Any, Any], float]
@@ -70,8 +76,12 @@ class Certificate:
     """exact, or bound: then the true ε may be smaller."""
     without_privacy: tuple[Any, ...] = ()
     """Agents with at most t neighbours: a coalition of those learns their coefficient exactly."""
-    secret: str = "affine part"  # noqa: S105  a word, not a password
-    """What the masks hide of every agent, in a word or two."""
+    coverage: Coverage = GENERAL["affine"]
+    """What the masks hide of every agent, and what they leave in the open."""
+    stamps: tuple[Stamp, ...] = ()
+    """Why this does not hold, or for whom, beside what the network tells; cautions too."""
+    hide: float | None = None
+    """How large a difference was declared to be hidden, before anything private was looked at."""
     computational: bool = False
     """Whether masks come from keys that neighbours agree on: then all of this holds against bounded adversaries."""
 
@@ -81,14 +91,19 @@ class Certificate:
         return min(self.sigmas)
 
     @property
+    def secret(self) -> str:
+        """What the masks hide of every agent, in a word or two."""
+        return self.coverage.secret
+
+    @property
     def is_perfect(self) -> bool:
         """Whether the masks are uniform, as in secret sums: then nothing beyond the sums is learnt at all."""
         return math.isinf(self.sigma)
 
     @property
     def is_private(self) -> bool:
-        """Whether nothing is learnt exactly but the sum of all honest coefficients."""
-        return len(self.components) <= 1 and math.isfinite(self.epsilon)
+        """Whether nothing is learnt exactly but the sum of all honest coefficients, and no stamp says otherwise."""
+        return len(self.components) <= 1 and math.isfinite(self.epsilon) and not voided(self.stamps)
 
     @property
     def exposed_sums(self) -> tuple[tuple[Any, ...], ...]:
@@ -103,14 +118,14 @@ class Certificate:
     def divergence(self, distance: float = 1.0) -> float:
         """Return the largest D_KL between two worlds that far apart, of the same sum over all honest agents.
 
-        Infinite if the coalition is a vertex cut: the worlds may differ in the sum of a piece. Inside a piece its
-        own ε holds, see `components`.
+        Infinite where a stamp takes the guarantee back, and if the coalition is a vertex cut: the worlds may differ
+        in the sum of a piece. Inside a piece its own ε holds, see `components`.
         """
         if not (distance >= 0 and math.isfinite(distance)):
             raise InputError(f"distance = {distance} must be zero or more: it is how far apart two worlds are.")
         if distance == 0:
             return 0.0
-        return math.inf if self.exposed_sums else self.epsilon * distance**2
+        return self.epsilon * distance**2 if self.is_private else math.inf
 
     def tradeoff(self, distance: float = 1.0) -> TradeOff:
         """Return how well the two worst worlds that far apart can be told from each other."""
@@ -120,15 +135,32 @@ class Certificate:
         """Return how often the coalition guesses right between those two worlds; 0.5 is a coin."""
         return self.tradeoff(distance).guess
 
-    def statement(self, distance: float = 1.0) -> str:
-        """Return the guarantee in words, with its assumptions and what it does not cover."""
-        return statement(self, distance)
+    def hidden_difference(self, guess: float = GUESS) -> float:
+        """Return how far apart two worlds may be before the coalition guesses right more often than *guess*.
 
-    def to_dict(self, distance: float = 1.0) -> dict[str, Any]:
+        The d with Φ(d√(2ε)/2) = guess. Zero where nothing is guaranteed, infinite for secret sums.
+
+        >>> import networkx as nx
+        >>> round(certify(nx.complete_graph(3), {2}, sigma=1.0).hidden_difference(), 4)
+        0.1003
+        """
+        if not 0.5 < guess < 1.0:
+            raise InputError(f"guess = {guess} must lie between 0.5, a coin, and 1, certainty.")
+        if not self.is_private:
+            return 0.0
+        return TradeOff.of_guess(guess).mu / math.sqrt(2.0 * self.epsilon) if self.epsilon else math.inf
+
+    def statement(self, hide: float | None = None) -> str:
+        """Return the guarantee in words, with its assumptions and what it does not cover."""
+        return statement(self if hide is None else replace(self, hide=hide))
+
+    def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON: numbers, names as strings, and the statement; ∞ becomes None."""
-        tradeoff = self.tradeoff(distance)
+        declared = None if self.hide is None else self.tradeoff(self.hide)
         return {
             "private": self.is_private,
+            "stamps": msgspec.to_builtins(self.stamps),
+            "coverage": {**msgspec.to_builtins(self.coverage), "hides": str(self.coverage)},
             "method": self.method,
             "guards": self.guards,
             "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
@@ -137,10 +169,11 @@ class Certificate:
             "sigma": [_finite(s) for s in self.sigmas] if len(self.sigmas) > 1 else _finite(self.sigma),
             "mu": _finite(self.mu),
             "epsilon": _finite(self.epsilon),
-            "distance": distance,
-            "guess": tradeoff.guess,
-            "auc": tradeoff.auc,
-            "total_variation": tradeoff.total_variation,
+            "hidden_difference": {f"{guess:g}": _finite(self.hidden_difference(guess)) for guess in GUESSES},
+            "hide": self.hide,
+            "guess": declared and declared.guess,
+            "auc": declared and declared.auc,
+            "total_variation": declared and declared.total_variation,
             "components": [
                 {"agents": [str(a) for a in c.agents], "mu": c.mu, "epsilon": _finite(c.epsilon)}
                 for c in self.components
@@ -149,7 +182,7 @@ class Certificate:
             "exposed_agents": [str(a) for a in self.exposed_agents],
             "without_privacy": [str(a) for a in self.without_privacy],
             "uncertainty": {str(agent): _finite(value) for agent, value in self.uncertainty.items()},
-            "statement": self.statement(distance),
+            "statement": self.statement(),
         }
 
 
@@ -161,6 +194,7 @@ def certify(
     sigma: Sigma,
     known: Iterable[Any] = (),
     link_scales: LinkScales | None = None,
+    hide: float | None = None,
     quick: bool = False,
     deadline: float | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -171,8 +205,9 @@ def certify(
     coefficients less uncertain.
 
     *sigma* is one number, or one per basis function; infinity stands for the uniform masks of secret sums.
-    *link_scales* multiplies it link by link (1 where a link is
-    not named). *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
+    *link_scales* multiplies it link by link (1 where a link is not named). *hide* is how large a difference is to
+    be hidden, in the units of the coefficients: the statement then says how often a guess between two worlds that
+    far apart is right. *quick* settles for a bound, *deadline* for the bound that stands after so many seconds.
 
     >>> import networkx as nx
     >>> certify(nx.complete_graph(3), {2}, sigma=1.0).epsilon
@@ -182,9 +217,11 @@ def certify(
     scales = _scales(network, link_scales)
     if (coalition is None) == (any is None):
         raise InputError("name either a coalition or, with any=, the size of every coalition to guard against.")
+    if hide is not None and not (math.isfinite(hide) and hide > 0):
+        raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     members, familiar = tuple(dict.fromkeys(coalition or ())), tuple(dict.fromkeys(known))
     if any is None:
-        certificate = _against_one(network, members, sigmas, scales)
+        certificate = replace(_against_one(network, members, sigmas, scales), hide=hide)
         if not familiar:
             return certificate
         finite = tuple(1.0 if s == math.inf else s for s in sigmas)
@@ -200,7 +237,7 @@ def certify(
         worst = worst_coalition_indices(
             network, any, scales=scales, quick=quick, deadline=deadline, on_progress=on_progress
         )
-    return _against_all(network, any, worst, sigmas, scales)
+    return replace(_against_all(network, any, worst, sigmas, scales), hide=hide)
 
 
 def worst_coalition(
@@ -253,12 +290,13 @@ def _against_one(
         coalition=coalition,
         components=components,
         uncertainty=dict(zip(honest.agents, deviation.tolist(), strict=True)),
-        secret=_secret(sigmas),
+        coverage=_coverage(sigmas),
     )
 
 
-def _secret(sigmas: tuple[float, ...]) -> str:
-    return "contribution" if min(sigmas) == math.inf else "affine part"
+def _coverage(sigmas: tuple[float, ...]) -> Coverage:
+    """Return what is known from σ alone, without a run: that masks hide affine parts, or sums hide all."""
+    return GENERAL["sums" if min(sigmas) == math.inf else "affine"]
 
 
 def _deviation(sigmas: tuple[float, ...], strength: Array) -> Array:
@@ -294,7 +332,7 @@ def _against_all(
         without_privacy=tuple(a for a, d in zip(network.agents, network.degrees, strict=True) if d <= t)
         if t
         else (),
-        secret=_secret(sigmas),
+        coverage=_coverage(sigmas),
     )
 
 

@@ -3,59 +3,82 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.network.topology import listed
+from tacit.stamps import OF_THE_NETWORK, Stamp
 
 if TYPE_CHECKING:
     from tacit.certificates.certificate import Certificate
 
+GUESS = 0.51
+"""How often a guess may be right where a difference still counts as hidden; a coin is right half of the time."""
+
+PRIVATE_LINKS = "links are private and authenticated"
 ASSUMPTIONS = (
-    "links are private and authenticated",
+    PRIVATE_LINKS,
     "every honest agent publishes its effective cost once, with masks drawn for this run alone",
     "masks come from a cryptographic source and were erased",
 )
-NOT_COVERED = (
-    "the curved parts of the costs",
-    "the sum of the honest agents' affine parts, which the answer itself tells",
-    "further runs on the same costs, which add up",
-    "what the observer already knows about all other agents",
-)
 ASSUMPTIONS_OF_SUMS = (
-    "links are private and authenticated",
+    PRIVATE_LINKS,
     "every sum has masks of its own, which are erased",
     "masks come from a cryptographic source",
 )
 COMPUTATIONAL = "nobody can break X25519 or AES-256, from which both ends of a link draw its masks (computational)"
+NOT_COVERED = (
+    "further runs on the same costs, which add up",
+    "what the observer already knows about all other agents",
+)
 NOT_COVERED_BY_SUMS = (
     "the sums over all honest agents, with every point that they were taken at",
     "further runs with other agents, whose sums can be subtracted",
     "what the observer already knows about all other agents",
 )
 
-_BESIDE = {"quadratic cost": "penalties and limits", "hidden component": "what lies beside the basis"}
+
+def statement(certificate: Certificate) -> str:
+    """Return the guarantee, its assumptions and its limits; first of all, for whom it does not hold, and why."""
+    lines = privacy_lines(certificate.stamps, certificate)
+    if any(stamp.voids and not stamp.agents for stamp in certificate.stamps):
+        return " ".join([*lines, "Nothing is guaranteed."])
+    return " ".join([*lines, *limits(certificate)])
 
 
-def statement(certificate: Certificate, distance: float) -> str:
-    """Return the guarantee, its assumptions and its limits, in three sentences."""
+def limits(certificate: Certificate) -> list[str]:
+    """Return on what assumptions a guarantee stands, and what it does not cover."""
     assumptions: tuple[str, ...] = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
-    not_covered = NOT_COVERED_BY_SUMS if certificate.is_perfect else NOT_COVERED
     if certificate.computational:
         assumptions = (*assumptions, COMPUTATIONAL)
-    if certificate.secret in _BESIDE:
-        summed = f"the sum of the honest agents' {certificate.secret}s, which the answer tells"
-        not_covered = (_BESIDE[certificate.secret], summed, *not_covered[2:])
-    return " ".join(
-        [
-            headline(certificate, distance),
-            f"This assumes that {_joined(assumptions)}.",
-            f"It does not cover {_joined(not_covered)}.",
-        ]
+    summed = f"the sum of the honest agents' {certificate.secret}s, which the answer itself tells"
+    not_covered = (
+        NOT_COVERED_BY_SUMS if certificate.is_perfect else (*certificate.coverage.open, summed, *NOT_COVERED)
     )
+    return [f"This assumes that {_joined(assumptions)}.", f"It does not cover {_joined(not_covered)}."]
 
 
-def headline(certificate: Certificate, distance: float) -> str:
-    """Return the one sentence that matters: a guess probability, or what is exposed."""
+def privacy_lines(stamps: Iterable[Stamp], certificate: Certificate | None) -> list[str]:
+    """Return what was hidden from whom, a line each: the voice of every command.
+
+    First whoever is not protected, and why; then, for the others, how large a difference is hidden; cautions last.
+    What a stamp has said of the network, no certificate says again.
+    """
+    stamps = list(stamps)
+    voids = [stamp for stamp in stamps if stamp.voids]
+    lines = [str(stamp) for stamp in voids]
+    concerns_all = any(stamp.reason in OF_THE_NETWORK or not stamp.agents for stamp in voids)
+    if certificate is not None and not concerns_all:
+        lines.append("For all others: " * bool(voids) + headline(replace(certificate, stamps=())))
+    return [*lines, *(str(stamp) for stamp in stamps if not stamp.voids)]
+
+
+def headline(certificate: Certificate) -> str:
+    """Return the one sentence that matters: how large a difference is hidden, or what is exposed."""
+    stamp = next((stamp for stamp in certificate.stamps if stamp.voids), None)
+    if stamp is not None:
+        return str(stamp)
     who = f"An observer who controls {_observer(certificate)}"
     if certificate.exposed_agents:
         alone = "it" if len(certificate.exposed_agents) == 1 else "them"
@@ -72,11 +95,23 @@ def headline(certificate: Certificate, distance: float) -> str:
         )
     if certificate.is_perfect:
         return f"{who} learns the sums over all other agents, and nothing else, however long it computes."
-    rate = f"{100 * certificate.guess(distance):.1f} % of the time"
-    rate = f"at most {rate}" if certificate.method == "bound" else f"{rate} at worst"
+    reach = "at least" if certificate.method == "bound" else "up to"
+    reach = f"{reach} {certificate.hidden_difference():.3g}"
     return (
-        f"{who} and must decide between two worlds of the same sum that differ by {distance:g} guesses right "
-        f"{rate}, where a coin is right 50 % (ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
+        f"Against an observer who controls {_observer(certificate)}, two worlds of the same sum may differ by "
+        f"{reach} before a guess is right more than {100 * GUESS:.0f} % of the "
+        f"time, where a coin is right 50 % (ε = {certificate.epsilon:.3g}, σ = {certificate.sigma:g})."
+        f"{_at_declared(certificate)}"
+    )
+
+
+def _at_declared(certificate: Certificate) -> str:
+    if certificate.hide is None:
+        return ""
+    bound = "at most " * (certificate.method == "bound")
+    return (
+        f" Where they differ by {certificate.hide:g}, which is to be hidden, a guess is right {bound}"
+        f"{100 * certificate.guess(certificate.hide):.1f} % of the time."
     )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
 from tacit.cli.diary import diary, log
@@ -17,7 +18,7 @@ from tacit.cli.metrics import serve_metrics
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.costs import Family
-from tacit.errors import InputError, MismatchError, RangeError, TacitError
+from tacit.errors import InputError, MismatchError, RangeError
 from tacit.learning.fitted import fitted_table
 from tacit.masks.sums import BOUND
 from tacit.network.topology import listed
@@ -27,7 +28,9 @@ from tacit.runtimes.peers.manifest import address_of
 from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
 from tacit.solving.cost_files import read_arrays
+from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.solving.versions import Digests
+from tacit.stamps import Stamp
 from tacit.tables import Reading, Sheet, match, plain
 
 
@@ -214,22 +217,17 @@ def statements(agent: Agent) -> list[str]:
     manifest, mechanism, me = agent.manifest, agent.job.privacy, agent.me
     near = neighbours(manifest)[me]
     if mechanism is None:
-        return [f"none: nothing of {me} was hidden, and {listed(near)} can read its cost from what they receive."]
-    found = [f"{me}'s masks hide {mechanism.says(agent.cost)}."]
+        return [f"NOT PRIVATE: nothing of {me} was hidden, and {listed(near)} can read its cost."]
+    coverage = mechanism.coverage(agent.cost)
+    stamps = [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
+    if 1 < len(near) <= manifest.privacy.any:
+        sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
+        stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
+    certificate = certified(manifest)
+    lines = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
-        found.append(
+        lines.append(
             f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
             "brought in can be told by subtraction. The rest is about those who stayed."
         )
-    if len(near) == 1:
-        found.append(
-            f"NOT PRIVATE: {me} has one neighbour, {near[0]}, who knows all its masks; ask for more links."
-        )
-    elif len(near) <= manifest.privacy.any:
-        found.append(f"NOT PRIVATE: {me}'s neighbours, {listed(near)}, know all its masks if they all collude.")
-    try:
-        certificate = certified(manifest)
-        found.append(certificate.statement() if certificate else "Of two members, each learns the other's part.")
-    except TacitError as error:
-        found.append(str(error))
-    return found
+    return [*lines, *privacy_lines(stamps, certificate), *([] if certificate is None else limits(certificate))]

@@ -49,7 +49,7 @@ def calibrate_command(
             bound=bound, resolution=resolution, quick=quick, deadline=deadline, on_progress=on_progress,
         )  # fmt: skip
     if json:
-        print_json(certificate.to_dict(hide))
+        print_json(certificate.to_dict())
         return
     typer.echo(f"sigma = {certificate.sigma!r}\n")
-    show(certificate, network, hide)
+    show(certificate, network)

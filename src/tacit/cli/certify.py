@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tacit.certificates import Certificate, augment, certify
+from tacit.certificates import GUESSES, Certificate, augment, certify
 from tacit.cli.graphs import (
     Any_,
     Coalition,
@@ -40,7 +40,7 @@ def certify_command(
     known: Annotated[
         str | None, typer.Option(help="Honest agents whose costs the coalition knows already.")
     ] = None,
-    distance: Annotated[float, typer.Option(min=0.0, help="The change that an observer tries to notice.")] = 1.0,
+    hide: Annotated[float | None, typer.Option(help="How large a difference is to be hidden.")] = None,
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
@@ -58,39 +58,39 @@ def certify_command(
             any=any_,
             sigma=width(sigma, sums=sums),
             known=members(network, known) or (),
+            hide=hide,
             quick=quick,
             deadline=deadline,
             on_progress=on_progress,
         )
     if json:
-        print_json(certificate.to_dict(distance))
+        print_json(certificate.to_dict())
     else:
-        show(certificate, network, distance)
+        show(certificate, network)
     if not certificate.is_private:
         raise typer.Exit(1)
 
 
-def show(certificate: Certificate, network: Network, distance: float) -> None:
+def show(certificate: Certificate, network: Network) -> None:
     """Print a certificate for people: the sentence first, then the numbers."""
     console = Console(highlight=False)
-    console.print(certificate.statement(distance), soft_wrap=not console.is_terminal, markup=False)
+    console.print(certificate.statement(), soft_wrap=not console.is_terminal, markup=False)
     console.print()
     if certificate.is_private and certificate.is_perfect:
         console.print("Only cuts matter to secret sums, and none of these coalitions is one.")
     elif certificate.is_private:
-        _numbers(console, certificate, distance)
+        _numbers(console, certificate)
     else:
         _exposed(console, certificate, network)
 
 
-def _numbers(console: Console, certificate: Certificate, distance: float) -> None:
-    tradeoff = certificate.tradeoff(distance)
-    table = Table("what", "value", title=f"At a distance of {distance:g}")
-    table.add_row("guess right", f"{100 * tradeoff.guess:.2f} %")
-    table.add_row("area under the ROC curve", f"{tradeoff.auc:.4f}")
-    table.add_row("total variation", f"{tradeoff.total_variation:.4f}")
-    table.add_row("D_KL, nats", f"{certificate.divergence(distance):.4g}")
-    table.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
+def _numbers(console: Console, certificate: Certificate) -> None:
+    table = Table("what", "value")
+    for guess in GUESSES:
+        reach = f"{certificate.hidden_difference(guess):.4g}"
+        table.add_row(f"guess right {100 * guess:g} % of the time", f"worlds that differ by {reach}")
+    if certificate.hide is not None:
+        _at(table, certificate, certificate.hide)
     name = "m_t" if certificate.guards is not None else "μ(L_H)"
     table.add_row(f"ε = 1/(4σ²·{name})", f"{certificate.epsilon:.6g}")
     table.add_row(f"{name}, {certificate.method}", f"{certificate.mu:.6g}")
@@ -100,6 +100,15 @@ def _numbers(console: Console, certificate: Certificate, distance: float) -> Non
     least = sorted(certificate.uncertainty.items(), key=lambda item: item[1])
     shown = ", ".join(f"{agent} ± {deviation:.4g}" for agent, deviation in least[:5])
     console.print(f"Least hidden coefficients: {shown}.", markup=False)
+
+
+def _at(table: Table, certificate: Certificate, hide: float) -> None:
+    tradeoff = certificate.tradeoff(hide)
+    table.add_row(f"of {hide:g}: guess right", f"{100 * tradeoff.guess:.2f} %")
+    table.add_row("area under the ROC curve", f"{tradeoff.auc:.4f}")
+    table.add_row("total variation", f"{tradeoff.total_variation:.4f}")
+    table.add_row("D_KL, nats", f"{certificate.divergence(hide):.4g}")
+    table.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
 
 
 def _exposed(console: Console, certificate: Certificate, network: Network) -> None:

@@ -17,6 +17,7 @@ from tacit.solving import Answer, Problem, solve
 from tacit.typing import Array
 
 _CLINICS, _FEATURES, _SIGMA = 20, 4, 1e3
+_HIDE = 10.0  # some labels' worth: what the demonstration declares to be hidden
 
 
 def demo() -> None:
@@ -29,7 +30,7 @@ def demo() -> None:
     )
     problem = _clinics()
     with progress_bar("Agreeing") as on_progress:
-        answer = solve(problem, privacy=AffineMasks(_SIGMA), on_progress=on_progress)
+        answer = solve(problem, privacy=AffineMasks(_SIGMA), hide=_HIDE, on_progress=on_progress)
     show_answer(answer, console)
     _compare(console, problem, answer)
     console.rule("The same model, with the features hidden too")
@@ -87,19 +88,19 @@ def _compare(console: Console, problem: Problem, answer: Answer) -> None:
     apart = float(np.abs(answer.x - pooled).max())
     console.print(f"\nAgainst the pooled data: the largest difference of any coefficient is {apart:.1e}.\n")
     one, two = answer.certificate({0}), answer.certificate(any=2)
-    table = Table("who looks", "what it learns exactly", "each honest clinic's coefficients", "its best guess")
+    table = Table("who looks", "what it learns exactly", "each honest clinic's coefficients", "hidden differences")
     for who, certificate in (("clinic 0", one), ("any two clinics", two)):
         least = min(certificate.uncertainty.values())
         table.add_row(
             who,
             "only the sum over the other clinics",
             f"to ± {least:.0f} at best",
-            f"{100 * certificate.guess(10.0):.1f} % right",
+            f"up to {certificate.hidden_difference():.3g}",
         )
     console.print(table)
     largest = float(np.abs(problem.stack.affine).max())
     console.print(
-        f"The largest coefficient that is hidden is {largest:.0f}. A guess is between two worlds whose "
-        "coefficients differ by 10; a coin is right 50 % of the time. (Only this simulation can know the first "
-        "number.)\n"
+        f"The largest coefficient that is hidden is {largest:.0f}. Differences are between two worlds of "
+        "the same sum: up to there a guess is right at most 51 % of the time, and a coin is right 50 %. (Only this "
+        "simulation can know the first number.)\n"
     )

@@ -47,7 +47,7 @@ def design_command(
         )  # fmt: skip
     write_graph(found.graph, out)
     if json:
-        print_json({"graph": str(out), **found.certificate.to_dict(hide)})
+        print_json({"graph": str(out), **found.certificate.to_dict()})
         return
     typer.echo(f"graph = {out}\nsigma = {found.sigma!r}\n")
-    show(found.certificate, Network(found.graph), hide)
+    show(found.certificate, Network(found.graph))

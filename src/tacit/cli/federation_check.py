@@ -14,6 +14,7 @@ from rich.console import Console
 from tacit.certificates import Certificate, certify
 from tacit.cli.cards import spelled
 from tacit.cli.graphs import Json, print_json
+from tacit.coverage import GENERAL
 from tacit.errors import InputError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Manifest, fingerprint
@@ -77,9 +78,9 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     if masks.level == "none" or len(network) < 3:
         return None
     sigma = math.inf if masks.sigma is None else masks.sigma
-    found = certify(network, any=min(masks.any if any_ is None else any_, len(network) - 2), sigma=sigma)
-    secret = "quadratic cost" if masks.level == "quadratic" else found.secret
-    return replace(found, secret=secret, computational=masks.pairing == "seeds")
+    t = min(masks.any if any_ is None else any_, len(network) - 2)
+    certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
+    return replace(certificate, coverage=GENERAL[masks.level], computational=masks.pairing == "seeds")
 
 
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.certificates import headline
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
-from tacit.cli.summary import round_distance
 from tacit.errors import InputError
 from tacit.tables import Reading
 
@@ -151,8 +149,6 @@ def _show(estimator: PrivateModel, cautions: list[str]) -> None:
 
 
 def _privacy(estimator: PrivateModel) -> list[str]:
-    phase1, certificate = estimator.answer_.record.phase1, estimator.certificate_
-    if phase1 is None:
-        return ["none: nothing was hidden, and neighbours can read records from what they receive"]
-    found = [f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}"]
-    return found if certificate is None else [*found, headline(certificate, round_distance(certificate))]
+    """Return the lines of the answer, after what hid it."""
+    phase1 = estimator.answer_.record.phase1
+    return [*([] if phase1 is None else [str(phase1)]), *estimator.answer_.privacy(any=estimator.any)]

@@ -30,6 +30,10 @@ def solve(
     protect: Annotated[
         str | None, typer.Option(help="affine or whole: refuse to run if less than that is hidden.")
     ] = None,
+    hide: Annotated[
+        float | None,
+        typer.Option(help="How large a difference is to be hidden; prints how often a guess is right."),
+    ] = None,
     no_tree: Annotated[bool, typer.Option("--no-tree", help="Gossip only: no sums over a spanning tree.")] = False,
     algorithm: Annotated[str | None, typer.Option(help="Use this algorithm, whatever the file says.")] = None,
     runtime: Annotated[
@@ -63,23 +67,24 @@ def solve(
     task = dataclasses.replace(
         task,
         protect="whole" if "whole" in (protect, task.protect) else cast(Protection | None, protect) or task.protect,
+        hide=task.hide if hide is None else hide,
         tree=task.tree and not no_tree,
         algorithm=algorithm or task.algorithm,
         runtime=runtime or task.runtime,
         max_rounds=task.max_rounds if max_rounds is None else max_rounds,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are in the record, and the summary shows them
+        warnings.simplefilter("ignore")  # stamps and cautions are in the record, and the summary shows them
         shown = agents_table if task.runtime == "peers" else progress_bar
         with shown("Agreeing", quiet=quiet) as on_progress:
             answer = task.solve(on_progress)
     if json:
-        sys.stdout.write(answer.record.to_json() + "\n")
+        sys.stdout.write(answer.to_json() + "\n")
     else:
         show_answer(answer)
     if out is not None:
         try:
-            out.write_text(answer.record.to_json() + "\n", encoding="utf-8")
+            out.write_text(answer.to_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
     if not answer.converged:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from math import log10
-
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tacit.certificates import Certificate, headline
-from tacit.errors import TacitError
 from tacit.solving import Answer
 from tacit.solving.record import Phase2
 
-_SEARCHED = 500  # agents up to which the worst single agent is searched for, and not only bounded
-_BOUNDED = 1500  # agents up to which there is a bound at once
 _SHOWN = 12  # entries of x in the summary; the rest is in the record
 
 
@@ -49,14 +43,14 @@ def summary(answer: Answer) -> list[tuple[str, str]]:
             f"{len(record.agents)} agents, {len(record.links)} links, {record.unknowns} unknown(s), "
             f"{', '.join(record.families)}",
         ),
-        ("phase 1", _phase1(answer)),
+        ("phase 1", "none" if record.phase1 is None else str(record.phase1)),
         (
             "phase 2",
             f"{phase2.algorithm} ({phase2.reason}), {_steps(phase2)}, {phase2.messages} messages, "
             f"{phase2.bytes / 1024:.0f} KiB, {record.seconds:.2f} s on the {record.runtime} runtime",
         ),
     ]
-    lines += [("privacy", sentence) for sentence in _privacy(answer)]
+    lines += [("privacy", sentence) for sentence in answer.privacy()]
     lines += [("warning", sentence) for sentence in record.warnings]
     return lines
 
@@ -79,35 +73,3 @@ def vector(x: list[float | None]) -> str:
     """Return x for people: ten digits, and not too many entries."""
     shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:_SHOWN])
     return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more; --json prints all]"
-
-
-def _phase1(answer: Answer) -> str:
-    phase1 = answer.record.phase1
-    if phase1 is None:
-        return "none: nothing was hidden, and neighbours can read the costs from what they receive"
-    seeds = "; computational: masks from agreed keys" if phase1.pairing == "seeds" else ""
-    if phase1.sigma is None:
-        return f"secret sums, exact to {phase1.sum_error:.1e}, hide {phase1.hides}{seeds}"
-    rounding = "" if phase1.splits_exactly else " (up to rounding)"
-    name = {"AffineMasks": "affine", "QuadraticMasks": "quadratic"}.get(phase1.mechanism, "basis")
-    return f"{name} masks with σ = {phase1.sigma:g} hide {phase1.hides}{rounding}{seeds}"
-
-
-def _privacy(answer: Answer) -> list[str]:
-    """Return the statements against one corrupted agent: the worst one."""
-    if answer.record.phase1 is None:
-        return []
-    if len(answer.network) > _BOUNDED:
-        return ["`tacit certify` says what a coalition can learn; in a network this large that takes a while"]
-    try:
-        worst = answer.certificate(any=1, quick=len(answer.network) > _SEARCHED)
-    except TacitError:  # two agents have nothing to certify
-        return []
-    return [headline(worst, round_distance(worst))]
-
-
-def round_distance(certificate: Certificate) -> float:
-    """Return a power of ten near σ/10: a change that is worth asking about."""
-    if certificate.is_perfect:
-        return 1.0
-    return float(10.0 ** round(log10(certificate.sigma) - 1))

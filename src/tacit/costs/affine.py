@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.family import Curvature, Family, finite
+from tacit.coverage import AffinePart
 from tacit.typing import Array
 
 
 class Affine(Family):
     """h(x) = qᵀx."""
 
-    hides = "everything: the coefficients q are all there is"
+    affine_part = AffinePart("everything: the coefficients q are all there is", parts=("whole",))
     _stacks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, q: ArrayLike) -> None:

@@ -31,7 +31,8 @@ from tacit.costs.expansion import Expansion
 from tacit.costs.family import Family
 from tacit.costs.packed import pack, packed_size, unpack
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.stack import CostStack
+from tacit.costs.stack import CostStack, groups
+from tacit.coverage import Coverage, Part, together
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -60,14 +61,13 @@ class Basis(ABC):
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
         """Return the effective cost: the same, with these coefficients in the place of its own."""
 
-    @abstractmethod
-    def says(self, cost: AnyCost) -> str:
-        """Return what masks over this basis hide of *cost*, in words."""
+    def coverage(self, cost: AnyCost) -> Coverage:
+        """Return what masks over this basis hide of *cost*; of many agents' costs, what they hide of each."""
+        return together(self._coverage(part) for part in _parts(cost))
 
-    @property
-    def has_linear(self) -> bool:
-        """Whether the linear functions are in the span: then affine parts are hidden."""
-        return True
+    @abstractmethod
+    def _coverage(self, cost: Family) -> Coverage:
+        """Return what masks over this basis hide of a cost of one family."""
 
     @abstractmethod
     def covers(self, cost: AnyCost) -> bool:
@@ -95,9 +95,12 @@ class Linear(Basis):
         """Return the cost with another α, eq. (5)."""
         return cost.with_affine(theta)
 
-    def says(self, cost: AnyCost) -> str:
-        """Return what the family says of its affine part."""
-        return cost.hides
+    def _coverage(self, cost: Family) -> Coverage:
+        """Return what the family's affine part holds."""
+        part = cost.affine_part
+        return Coverage(
+            kind="affine", parts=part.parts, hidden=(part.holds,), open=part.open, exact=cost.splits_exactly
+        )
 
     def covers(self, cost: AnyCost) -> bool:
         """Only of a cost that is affine."""
@@ -137,10 +140,13 @@ class Quadratics(Basis):
         effective = Quadratic.of(unpack(theta[..., :size], cost.dim), theta[..., size:])
         return Composite.joined(effective, cost.rough) if isinstance(cost, Composite) else effective
 
-    def says(self, cost: AnyCost) -> str:
+    def _coverage(self, cost: Family) -> Coverage:
         """Return that all of it is hidden, but for a rough term."""
-        tail = "; rough terms are not hidden" if cost.is_rough else ""
-        return f"whole quadratic costs, curvature and linear coefficients{tail}"
+        whole = ("whole quadratic costs, curvature and linear coefficients",)
+        if cost.is_rough:
+            smooth: tuple[Part, ...] = ("affine", "labels", "curvature")
+            return Coverage(kind="quadratic", parts=smooth, hidden=whole, open=("rough terms",))
+        return Coverage(kind="quadratic", parts=("whole",), hidden=whole)
 
     def covers(self, cost: AnyCost) -> bool:
         """Of every quadratic cost."""
@@ -175,7 +181,11 @@ class Functions(Basis):
         return np.array([function.scale for function in self.functions])
 
     def read(self, cost: AnyCost) -> Array:
-        """Return the coefficients of an expansion in this basis; refuse any other cost."""
+        """Return the coefficients of an expansion in this basis; refuse any other cost.
+
+        Where the basis has x₁ … x_m, the affine part of the rest is among them: beside them it would be added to
+        masked coefficients as it is, off their lattice, and its low bits would tell it.
+        """
         if isinstance(cost, CostStack):
             return cost.spread(lambda group: self.read(group.cost), (cost.shape[0], len(self.functions)))
         if not (isinstance(cost, Expansion) and cost.functions == self.functions):
@@ -183,7 +193,11 @@ class Functions(Basis):
                 "masks over these functions hide coefficients, and a cost has none in them; write it as "
                 "tacit.Expansion(basis, theta, rest=…)."
             )
-        return cost.theta
+        if cost.rest is None or self.linear is None:
+            return cost.theta
+        theta = cost.theta.copy()
+        theta[..., self.linear] += cost.affine
+        return theta
 
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
         """Return the expansion with these coefficients."""
@@ -194,20 +208,28 @@ class Functions(Basis):
     def _fold(self, cost: Family, theta: Array) -> Family:
         if not isinstance(cost, Expansion):
             raise CostError("only an expansion has coefficients to fold masks into.")
+        if self.linear is not None:
+            cost = cost.with_affine(np.zeros_like(cost.affine))
         return cost.with_theta(theta)
 
-    def says(self, cost: AnyCost) -> str:
+    def _coverage(self, cost: Family) -> Coverage:
         """Return that the components along the basis are hidden, and whether that is all."""
         count = len(self.functions)
         written = f"{count} public function{'s' * (count > 1)}"
         if self.covers(cost):
-            return f"whole costs, written in {written}"
-        return f"the components of each cost along {written}; the rest is not hidden"
+            return Coverage(kind="basis", parts=("whole",), hidden=(f"whole costs, written in {written}",))
+        hidden = (f"the components of each cost along {written}",)
+        rest = cost.rest if isinstance(cost, Expansion) else None
+        parts: tuple[Part, ...] = ("components",)
+        if rest is not None and self.linear is not None:
+            parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
+        exact = rest is None or self.linear is None or rest.splits_exactly
+        return Coverage(kind="basis", parts=parts, hidden=hidden, open=("the rest",), exact=exact)
 
     @property
-    def has_linear(self) -> bool:
-        """Not that anybody knows."""
-        return False
+    def linear(self) -> tuple[int, ...] | None:
+        """Where x₁ … x_m are among the functions; None where that is not known."""
+        return None
 
     def bends(self, dim: int) -> float:
         """Return infinity: nothing is known of the functions' curvature."""
@@ -234,9 +256,11 @@ class Monomials(Functions):
         self.bends_costs = degree > 1
 
     @property
-    def has_linear(self) -> bool:
+    def linear(self) -> tuple[int, ...] | None:
         """From degree 1 on."""
-        return self.degree >= 1
+        if self.degree < 1:
+            return None
+        return tuple(self.exponents.index(tuple(int(k == j) for k in range(self.dim))) for j in range(self.dim))
 
 
 @cache
@@ -261,7 +285,7 @@ def _monomial(powers: tuple[int, ...]) -> Function:
 
 
 def _parts(cost: AnyCost) -> list[Family]:
-    return [group.cost for group in cost.groups] if isinstance(cost, CostStack) else [cost]
+    return [group.cost for group in groups(cost)]
 
 
 def _smooth(cost: Family) -> Family:

@@ -19,6 +19,7 @@ from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
 from tacit.costs.rough import L1, Rough
 from tacit.costs.secrets import Labels, Secrets
+from tacit.coverage import AffinePart, Part
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -40,7 +41,7 @@ class Composite(Family):
     def _join(self, smooth: Family, rough: Rough) -> None:
         self.smooth, self.rough = smooth, rough
         self.affine = smooth.affine
-        self.hides = f"{smooth.hides}; the rough term is not hidden"
+        self.affine_part = _beside_a_rough_term(smooth.affine_part)
         self.splits_exactly = smooth.splits_exactly
         self.facts = smooth.facts
 
@@ -162,4 +163,11 @@ class AbsoluteValue(Composite):
 
     def _join(self, smooth: Family, rough: Rough) -> None:
         super()._join(smooth, rough)
-        self.hides = "nothing of the centre: the affine part of this cost is zero"
+        self.affine_part = AffinePart(
+            "nothing of the centre, because the affine part of this cost is zero", open=("the centre",), parts=()
+        )
+
+
+def _beside_a_rough_term(part: AffinePart) -> AffinePart:
+    parts: tuple[Part, ...] = tuple("affine" if p == "whole" else p for p in part.parts)
+    return AffinePart(part.holds, open=(*part.open, "the rough term"), parts=parts)

@@ -20,6 +20,7 @@ from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -29,7 +30,9 @@ _BEYOND = 1e12  # h where σ ≤ 0: far above anything near the optimum, and a n
 class ConcomitantHuber(Family):
     """Huber's loss of b − Aw and its scale σ = 1 + t, with unknowns (w, t); h is huge where σ ≤ 0."""
 
-    hides = "the gradient at w = 0, σ = 1; the labels b also shape the rest of the cost, which is not hidden"
+    affine_part = AffinePart(
+        "nothing of the labels b, which the kinks of the cost tell", open=("the features A", "the kinks"), parts=()
+    )
     splits_exactly = False
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "here", "epsilon", "_at_start")
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.inner import accelerated_prox
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -29,7 +30,7 @@ class CallableCost(Family):
     Lipschitz constant of the gradient; *strong_convexity* is negative for a cost that is not convex.
     """
 
-    hides = "the gradient at the public point x₀; differences of gradients are not hidden"
+    affine_part = AffinePart("the gradient at the public point x₀", open=("differences of gradients",))
     splits_exactly = False
 
     def __init__(

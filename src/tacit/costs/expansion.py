@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.family import Curvature, Family, finite
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -31,7 +32,9 @@ class Expansion(Family):
     14.0
     """
 
-    splits_exactly = True
+    affine_part = AffinePart(
+        "nothing of the coefficients, which BasisMasks hide", open=("the coefficients of the expansion",), parts=()
+    )
     _stacks: ClassVar[tuple[str, ...]] = ("theta",)
 
     def __init__(self, basis: Functions, theta: ArrayLike, *, dim: int | None = None, rest: Family | None = None):
@@ -47,7 +50,7 @@ class Expansion(Family):
 
     def _join(self, functions: tuple[Function, ...], theta: Array, rest: Family | None, affine: Array) -> None:
         self.functions, self.theta, self.rest, self.affine = functions, theta, rest, affine
-        self.hides = "nothing: the coefficients of an expansion are hidden by BasisMasks, not by affine ones"
+        self.splits_exactly = rest is None or rest.splits_exactly
 
     def with_theta(self, theta: Array) -> Self:
         """Return the same cost with other coefficients."""

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import vecdot
 from tacit.costs.columns import Units, refuse_units
 from tacit.costs.inner import newton_prox
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -42,8 +43,8 @@ class Curvature(NamedTuple):
 class Family(ABC):
     """h(x) = φ(x) + αᵀx. A subclass gives φ; this class adds the affine part."""
 
-    hides: str
-    """What affine masks hide in this family, in words."""
+    affine_part: AffinePart
+    """What α holds of this family, and what masks on it leave in the open."""
 
     splits_exactly: bool = True
     """False where φ and α come from one computation, and so part from each other only up to rounding."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
 from tacit.costs.secrets import Labels
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -23,7 +24,9 @@ from tacit.typing import Array
 class Huber(RowSum):
     """Huber loss of Ax − b with threshold delta, plus ½ l2 |x|²."""
 
-    hides = "the gradient at x = 0; the labels b also shape the rest of the cost, which is not hidden"
+    affine_part = AffinePart(
+        "nothing of the labels b, which the kinks of the cost tell", open=("the features A", "the kinks"), parts=()
+    )
     splits_exactly = False
     steepest: ClassVar[float] = 1.0
     kinks: ClassVar[bool] = True

@@ -20,6 +20,7 @@ from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Labels, Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -27,7 +28,9 @@ from tacit.typing import Array
 class LeastSquares(Columns, Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
-    hides = "the labels b (they enter only through Aᵀb); the features A are not hidden"
+    affine_part = AffinePart(
+        "the labels b (they enter only through Aᵀb)", open=("the features A",), parts=("affine", "labels")
+    )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     def __init__(

@@ -15,6 +15,7 @@ from scipy.special import expit
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -22,7 +23,9 @@ from tacit.typing import Array
 class Logistic(RowSum):
     """Logistic loss of labels y in {0, 1} (or {−1, 1}) plus ½ l2 |x|²."""
 
-    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     steepest: ClassVar[float] = 0.25
     label_bits: ClassVar[float | None] = 1.0
 

@@ -20,6 +20,7 @@ from scipy.special import logsumexp, softmax
 from tacit.costs.family import Curvature, Family, finite, penalty
 from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Labels, Secrets, regression
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -27,7 +28,9 @@ from tacit.typing import Array
 class Multinomial(Family):
     """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
 
-    hides = "the labels y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
     weight: Array | None = None

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -22,7 +23,9 @@ from tacit.typing import Array
 class Poisson(RowSum):
     """Negative log-likelihood of counts y with mean exp(Ax), plus ½ l2 |x|²."""
 
-    hides = "the counts y (they enter only through Aᵀy); the features A are not hidden"
+    affine_part = AffinePart(
+        "the counts y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
+    )
     steepest: ClassVar[float] = np.inf
     label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 

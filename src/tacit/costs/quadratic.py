@@ -15,6 +15,7 @@ from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite
 from tacit.costs.packed import pack, packed_size, unpack
 from tacit.costs.secrets import Secrets
+from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -28,7 +29,7 @@ class Quadratic(Family):
     0.0
     """
 
-    hides = "the linear coefficients q; the curvature P is not hidden"
+    affine_part = AffinePart("the linear coefficients q", open=("the curvature P",))
     _stacks: ClassVar[tuple[str, ...]] = ("_P",)
 
     def __init__(self, P: ArrayLike, q: ArrayLike) -> None:

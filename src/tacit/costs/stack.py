@@ -67,11 +67,6 @@ class CostStack:
         return any(group.cost.is_rough for group in self.groups)
 
     @property
-    def hides(self) -> str:
-        """What affine masks hide, family by family."""
-        return "; ".join(dict.fromkeys(group.cost.hides for group in self.groups))
-
-    @property
     def splits_exactly(self) -> bool:
         """True if every family does."""
         return all(group.cost.splits_exactly for group in self.groups)
@@ -161,6 +156,11 @@ class CostStack:
         return out
 
 
+def groups(cost: Family | CostStack) -> tuple[Group, ...]:
+    """Return the families in a stack, with the agents that have them."""
+    return cost.groups if isinstance(cost, CostStack) else (Group(slice(None), cost),)
+
+
 def stack(costs: Sequence[Family]) -> Family | CostStack:
     """Return all *costs* as one object with a leading agent axis; one family stays that family."""
     dims = {cost.dim for cost in costs}
@@ -173,8 +173,8 @@ def stack(costs: Sequence[Family]) -> Family | CostStack:
     members: dict[tuple[Any, ...], list[int]] = {}
     for i, cost in enumerate(costs):
         members.setdefault(cost.stacking_key(), []).append(i)
-    groups = [
+    families = [
         Group.of(np.array(agents), type(costs[agents[0]]).stacked([costs[i] for i in agents]))
         for agents in members.values()
     ]
-    return groups[0].cost if len(groups) == 1 else CostStack(groups, (len(costs), costs[0].dim))
+    return families[0].cost if len(families) == 1 else CostStack(families, (len(costs), costs[0].dim))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs import Curvature, Family
+from tacit.coverage import AffinePart
 from tacit.dispatch.curves import Curve, along, area, padded, slope
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -26,7 +27,7 @@ from tacit.typing import Array
 class Supply(Family):
     """h(λ) for an agent with this supply curve and this demand in every period."""
 
-    hides = "demands (with must-run output taken off); cost curves are not hidden"
+    affine_part = AffinePart("demands (with must-run output taken off)", open=("cost curves",))
     separable = True
     _stacks: ClassVar[tuple[str, ...]] = ()
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs import Curvature, Family
+from tacit.coverage import AffinePart
 from tacit.dispatch.chains import best_path, steep
 from tacit.dispatch.curves import Curve, area, padded, slope
 from tacit.dispatch.generators import Generator
@@ -32,7 +33,7 @@ _TOUCHES = 1e-7  # MW within which a limit counts as reached
 class RampedSupply(Family):
     """h(λ) for an agent with these generators, each near a path of its own, and this demand."""
 
-    hides = "demands; generators and their paths are not hidden"
+    affine_part = AffinePart("demands", open=("generators and their paths",))
     _stacks: ClassVar[tuple[str, ...]] = ()
     _last: tuple[Array, Array] | None = None
     _idle: Array | None = None

@@ -7,52 +7,43 @@ from typing import Any
 
 import networkx as nx
 
-from tacit.certificates import augment, headline
+from tacit.certificates import augment
 from tacit.dispatch.agents import Agents
-from tacit.errors import TacitError
 from tacit.solving import Answer
 
 _SMALL = 60  # agents up to which the fewest links are searched for
 _NAMED = 30  # agents and links in a sentence; a schedule has all of them
-_SEARCHED = 500  # agents up to which the worst single agent is searched for
 
 
 def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bool, ramps: bool) -> list[str]:
-    """Return sentences about one dispatch."""
-    everybody = f"the {len(agents.holds)} {_many(agents.kind)}"
+    """Return sentences about one dispatch: the lines of its run, with what they mean for a grid."""
+    stamps, lines = answer.record.stamps, answer.privacy()
     if not masked:
-        return [f"Nothing is hidden: neighbours can read demands and cost curves of {everybody} as they are."]
+        return lines
+    voids = sum(stamp.voids for stamp in stamps)
+    named = {name for stamp in stamps if stamp.voids for name in stamp.agents}
+    reasons = {stamp.reason for stamp in stamps}
+    remedy = [_remedy(agents)] * ("one neighbour" in reasons)
+    remedy += ["A designed graph (--links 4) has no agent without whom it falls apart."] * ("cut" in reasons)
+    return [*lines[:voids], *_hidden(agents, len(named), sigma=sigma, ramps=ramps), *lines[voids:], *remedy]
+
+
+def _hidden(agents: Agents, named: int, *, sigma: float | None, ramps: bool) -> list[str]:
+    """Say what is hidden of those whom no line above names, and what all learn."""
+    left = len(agents.holds) - named
+    whose = f"the {left} {_many(agents.kind, left)}{' that no line above names' * (named > 0)}"
+    if sigma is not None:
+        hidden = (
+            f"Demands (less must-run output) of {whose} are hidden from each other by masks of {sigma:g} MW. "
+        ) * (left > 0)
+        return [
+            f"{hidden}Cost curves are not hidden: a neighbour reads them from the prices that it is told. Totals "
+            "over the whole grid are learnt by all: the spare capacity, and how the last megawatts are split."
+        ]
+    hidden = f"Demands and cost curves of {whose} are hidden from each other. " * (left > 0)
     told = "how much all of them together offer, less what they need, at the prices tried"
     told += ", with its slope and value" * ramps
-    said = []
-    if sigma is None:
-        said.append(
-            f"Demands and cost curves of {everybody} are hidden from each other. Nobody learns more "
-            f"than totals over the whole grid: {told}, and how the last megawatts are split."
-        )
-    else:
-        said.append(
-            f"Demands (less must-run output) of {everybody} are hidden from each other by masks of {sigma:g} MW. "
-            "Cost curves are not: a neighbour can read them from the prices that it is told. Totals over the whole "
-            "grid are learnt by all: the spare capacity, and how the last megawatts are split."
-        )
-        said += _against_one(answer)
-    leaves = exposed(agents)
-    if leaves:
-        what = "demand" if sigma is not None else "demand and cost curve"
-        whose = "its" if len(leaves) == 1 else "their"
-        said.append(
-            f"Not protected: {len(leaves)} {_many(agents.kind, len(leaves))}"
-            f" with one neighbour ({_named(leaves)}), "
-            f"who knows all {whose} masks, and so {whose} {what}. {_remedy(agents)}"
-        )
-    hanging = len(list(nx.articulation_points(agents.graph)))
-    if hanging and len(agents.graph) > 2:
-        said.append(
-            f"The graph falls apart without {_one_of(agents.kind, hanging)}, who learns the total of every part "
-            "that comes loose. A designed graph (--links 4) has no such place."
-        )
-    return said
+    return [f"{hidden}All learn totals over the whole grid: {told}, and how the last megawatts are split."]
 
 
 def exposed(agents: Agents) -> list[Any]:
@@ -80,15 +71,6 @@ def _remedy(agents: Agents) -> str:
     return f"{count} would change that: {_named(links)}; any private channel will do."
 
 
-def _against_one(answer: Answer) -> list[str]:
-    if len(answer.network) > _SEARCHED:
-        return []
-    try:
-        return [headline(answer.certificate(any=1), 10.0)]
-    except TacitError:  # two agents have nothing to certify
-        return []
-
-
 def _named(names: list[Any]) -> str:
     more = f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
     return ", ".join(str(name) for name in names[:_NAMED]) + more
@@ -97,7 +79,3 @@ def _named(names: list[Any]) -> str:
 def _many(kind: str, count: int = 2) -> str:
     many = {"bus": "buses", "area": "areas", "generator": "generators"}
     return kind if count == 1 else many[kind]
-
-
-def _one_of(kind: str, count: int) -> str:
-    return f"one {kind}" if count == 1 else f"any one of {count} {_many(kind)}"

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from tacit.algorithms import Total
-from tacit.certificates import Certificate, certify
+from tacit.certificates import Certificate, certify, headline
 from tacit.costs import Affine, Family, packed_size, stack
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
@@ -30,6 +30,7 @@ from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.solving.stamping import of_masks
 from tacit.stamps import voided
 from tacit.typing import Array
 
@@ -78,7 +79,6 @@ class Assembly:
         )  # fmt: skip
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
-        self.warnings: list[str] = []
 
     @classmethod
     def of(cls, estimator: Any, table: Table, *, target: bool, times: int = 1) -> Self:
@@ -136,7 +136,6 @@ class Assembly:
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
-        self.warnings += answer.record.warnings
         phase2 = answer.record.phase2
         if phase2.sums:
             numbers = sum(_NUMBERS[part](problem.dim) for part in phase2.sums)
@@ -166,11 +165,13 @@ class Assembly:
             return None
         if answer is None:
             found = certify(self.network, any=self.any, sigma=math.inf)
-            found = replace(found, computational=self.privacy.pairing == "seeds")
+            stamps = (*of_masks(self.privacy), *self.account.stamps)
+            found = replace(found, stamps=stamps, computational=self.privacy.pairing == "seeds")
         else:
             found = answer.certificate(any=self.any)
-        if not found.is_private:
-            warnings.warn(f"NOT PRIVATE: {found.statement()}", NotPrivateWarning, stacklevel=4)
+        if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it
+            said = headline(found) if voided(found.stamps) else f"NOT PRIVATE: {headline(found)}"
+            warnings.warn(said, NotPrivateWarning, stacklevel=4)
         return found
 
     def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:

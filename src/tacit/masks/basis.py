@@ -23,6 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.costs import Basis, Linear, Quadratics
+from tacit.coverage import Coverage, listing
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound
 from tacit.masks.gaussian import draw
@@ -30,7 +31,7 @@ from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, T
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.network import Network
-from tacit.typing import Array, Peers
+from tacit.typing import Array, Peers, Summand
 
 LinkScales = tuple[tuple[Any, Any, float], ...]
 _HUGE = 1e100
@@ -100,17 +101,9 @@ class GaussianMasks:
         order = np.lexsort((np.concatenate([j, i]), np.concatenate([i, j])))
         return np.concatenate([scales, scales])[order]
 
-    def says(self, cost: AnyCost) -> str:
-        """Return what the basis says of *cost*."""
-        return self.basis.says(cost)
-
-    def hides_affine(self, cost: AnyCost) -> bool:
-        """Whether linear functions are in the basis, or all of *cost* is."""
-        return self.basis.has_linear or self.basis.covers(cost)
-
-    def hides_whole(self, cost: AnyCost) -> bool:
-        """Whether the basis covers *cost*, and nothing rough is left beside it."""
-        return self.basis.covers(cost) and not cost.is_rough
+    def coverage(self, cost: AnyCost) -> Coverage:
+        """Return what lies in the basis."""
+        return self.basis.coverage(cost)
 
     def bends(self, network: Network, dim: int) -> float:
         """Return σ√(2d) times what the basis adds for σ = 1 along one link."""
@@ -135,13 +128,13 @@ class GaussianMasks:
         basis = self.basis
         open_parts = not (basis.covers_all if cost is None else basis.covers(cost))
         if algorithm.sums and open_parts:
-            if "Hessians" in algorithm.sums:
+            if Summand.HESSIANS in algorithm.sums:
                 return (
-                    f"it adds up {_joined(algorithm.sums)}, and these masks leave curvature in the open: the next "
+                    f"it adds up {listing(algorithm.sums)}, and these masks leave curvature in the open: the next "
                     "agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added up."
                 )
             return (
-                f"it adds up {_joined(algorithm.sums)} at many points, and one mask would serve all of them: their "
+                f"it adds up {listing(algorithm.sums)} at many points, and one mask would serve all of them: their "
                 "differences are in the open; use SumMasks(), whose masks are fresh for every sum."
             )
         if not algorithm.sums and basis.bends_costs and not algorithm.handles_nonconvex:
@@ -207,7 +200,3 @@ class BasisMasks(GaussianMasks):
 def mask(r: Array, peers: Peers) -> Array:
     """Return a_i = Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
     return peers.total(peers.swap(r) - r)
-
-
-def _joined(parts: tuple[str, ...]) -> str:
-    return " and ".join([", ".join(parts[:-1])] * bool(parts[:-1]) + [parts[-1]])

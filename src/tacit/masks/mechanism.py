@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from tacit.costs import CostStack, Family
+from tacit.coverage import Coverage
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.network import Network
-from tacit.typing import Peers
+from tacit.typing import Peers, Summand
 
 AnyCost = Family | CostStack
 EVERY_ROW = slice(None)
@@ -55,7 +56,7 @@ class Manner(Protocol):
         """Tell whether single costs need not be convex."""
 
     @property
-    def sums(self) -> tuple[str, ...]:
+    def sums(self) -> tuple[Summand, ...]:
         """Return what it adds up over the network."""
 
 
@@ -70,14 +71,8 @@ class Mechanism(Protocol):
     def pairing(self) -> Way:
         """Return how the ends of a link come to know its random terms."""
 
-    def says(self, cost: AnyCost) -> str:
-        """Return what is hidden of *cost*, in words."""
-
-    def hides_affine(self, cost: AnyCost) -> bool:
-        """Tell whether the affine part of *cost* is hidden."""
-
-    def hides_whole(self, cost: AnyCost) -> bool:
-        """Tell whether nothing of *cost* is left in the open."""
+    def coverage(self, cost: AnyCost) -> Coverage:
+        """Return what is hidden of *cost*, or of every agent's cost, and what is left in the open."""
 
     def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
         """Return why *algorithm* would not protect what these masks are for, in a sentence; None if it does."""

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.coverage import Coverage
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
@@ -59,17 +60,11 @@ class SumMasks:
         """Return the fixed point for so many agents."""
         return FixedPoint.fit(bound=self.bound, agents=agents, words=self.words)
 
-    def says(self, cost: AnyCost) -> str:
+    def coverage(self, cost: AnyCost) -> Coverage:
         """Return that all is hidden."""
-        return "whole costs: nothing but sums over all agents is learnt"
-
-    def hides_affine(self, cost: AnyCost) -> bool:
-        """Return True."""
-        return True
-
-    def hides_whole(self, cost: AnyCost) -> bool:
-        """Return True."""
-        return True
+        return Coverage(
+            kind="sums", parts=("whole",), hidden=("whole costs: nothing but sums over all agents is learnt",)
+        )
 
     def terms(self, network: Network, dim: int) -> Terms:
         """Return the fixed point's numbers; every sum is off by up to n·step/2."""

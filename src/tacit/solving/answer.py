@@ -7,15 +7,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from tacit.certificates import Certificate, certify
+from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.errors import VacuousError
 from tacit.network import Network
 from tacit.solving.record import RunRecord
+from tacit.stamps import beyond_the_network
 from tacit.typing import Array
 
-_SECRETS = {"QuadraticMasks": "quadratic cost", "BasisMasks": "hidden component"}
+_SEARCHED = 500  # agents up to which the worst coalition is searched for, and not only bounded
+_BOUNDED = 1500  # agents up to which there is a bound at once
 
 
 class Answer:
@@ -60,9 +63,46 @@ class Answer:
         names = self.network.agents
         link_scales = {(names[i], names[j]): scale for i, j, scale in phase1.link_scales} or None
         sigma = math.inf if phase1.sigma is None else phase1.sigma
-        certificate = certify(self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, quick=quick)
-        secret = _SECRETS.get(phase1.mechanism, certificate.secret)
-        return replace(certificate, secret=secret, computational=phase1.pairing == "seeds")
+        certificate = certify(
+            self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
+        )
+        return replace(
+            certificate,
+            coverage=phase1.coverage,
+            stamps=beyond_the_network(self.record.stamps),
+            computational=phase1.pairing == "seeds",
+        )
+
+    def privacy(self, *, any: int = 1) -> list[str]:
+        """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""
+        return self._lines(self._against(any))
+
+    def to_json(self, *, any: int = 1) -> str:
+        """Return the record as indented JSON, with what is hidden from every coalition of at most *any* agents.
+
+        `hidden_difference` is None where it is infinite, as under secret sums, or not known.
+        """
+        certificate = self._against(any)
+        difference = certificate.hidden_difference() if certificate else math.inf
+        whole = {
+            **msgspec.to_builtins(self.record),
+            "privacy": self._lines(certificate),
+            "hidden_difference": difference if math.isfinite(difference) else None,
+        }
+        return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+
+    def _against(self, any: int) -> Certificate | None:
+        """Return the certificate against so many agents; None where there is none, or it would take long."""
+        phase1, agents = self.record.phase1, len(self.network)
+        if phase1 is None or any > agents - 2 or (agents > _BOUNDED and phase1.sigma is not None):
+            return None
+        return self.certificate(any=any, quick=len(self.network) > _SEARCHED)
+
+    def _lines(self, certificate: Certificate | None) -> list[str]:
+        lines = privacy_lines(self.record.stamps, certificate)
+        if certificate is None and self.record.private:
+            lines.append("What a coalition can learn in a network this large, `tacit certify` says, after a while.")
+        return lines
 
     def __repr__(self) -> str:
         record = self.record

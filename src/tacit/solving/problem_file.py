@@ -60,6 +60,7 @@ sigma = 1000.0                          # standard deviation of the masks: far a
 # words = 2                             # for "sums": 128 bits a number instead of 64
 # pairing = "seeds"                     # masks from keys that neighbours agree on: no messages, computational
 # protect = "whole"                     # refuse to run if less than this is hidden; or "affine"
+# hide = 10.0                           # how large a difference is to be hidden: how often is a guess right then?
 
 [algorithm]
 name = "auto"                           # gossip: admm, dgd, dgd-diminishing, extra, gradient-tracking,
@@ -92,6 +93,7 @@ class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bound: float | None = None
     words: int | None = None
     protect: Protection | None = None
+    hide: float | None = None
     seed: int | None = None
     pairing: Way = "both"
 
@@ -126,6 +128,7 @@ class ProblemFile:
     """What was assumed about the files."""
     privacy: Mechanism | None
     protect: Protection | None
+    hide: float | None
     algorithm: str | AnyAlgorithm
     tree: bool
     weights: str | None
@@ -157,6 +160,7 @@ def load_problem(path: str | Path) -> ProblemFile:
         notes=read.notes,
         privacy=_privacy(contents.privacy),
         protect=contents.privacy.protect,
+        hide=contents.privacy.hide,
         algorithm=algorithm,
         tree=tree,
         weights=weights,

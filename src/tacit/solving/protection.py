@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from tacit.costs import Linear, Quadratics
+from tacit.coverage import Coverage
 from tacit.errors import InputError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, QuadraticMasks, SumMasks
+from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.solving.problem import Problem
 
 Protection = Literal["affine", "whole"]
@@ -43,22 +45,21 @@ def mechanism_for(
                 f"protect = {protect!r} without a tree needs masks with a sigma: privacy={masks}."
             )
         return SumMasks()
-    enough = {
-        None: True,
-        "affine": privacy.hides_affine(problem.stack),
-        "whole": privacy.hides_whole(problem.stack),
-    }
-    if not enough[protect]:
+    coverage = privacy.coverage(problem.stack)
+    if protect is not None and not coverage.hides(protect):
         asked = "whole costs" if protect == "whole" else "affine parts"
         raise ProtectionError(
-            f"{type(privacy).__name__} hide {privacy.says(problem.stack)}; {asked} were asked for: use "
-            f"{_remedy(problem, privacy, protect)}."
+            f"{type(privacy).__name__} hide {coverage}; {asked} were asked for: use "
+            f"{_remedy(problem, coverage, protect)}."
         )
     return privacy
 
 
-def _remedy(problem: Problem, privacy: Mechanism, protect: Protection | None) -> str:
-    if protect == "affine":
-        return "AffineMasks(sigma), or SumMasks()"
-    quadratic = QuadraticMasks(1.0).hides_whole(problem.stack) and not isinstance(privacy, QuadraticMasks)
-    return "SumMasks(), or QuadraticMasks(sigma)" if quadratic else "SumMasks()"
+def _remedy(problem: Problem, coverage: Coverage, protect: Protection) -> str:
+    """Return masks that do hide what was asked for."""
+    others: dict[str, Coverage] = {}
+    if coverage.kind != "affine":
+        others["AffineMasks(sigma)"] = Linear().coverage(problem.stack)
+    if coverage.kind != "quadratic" and Quadratics().covers(problem.stack):
+        others["QuadraticMasks(sigma)"] = Quadratics().coverage(problem.stack)
+    return ", or ".join(["SumMasks()", *(name for name, other in others.items() if other.hides(protect))])

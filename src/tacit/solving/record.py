@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tacit.coverage import Coverage
 from tacit.runtimes import Check
 from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
@@ -19,8 +20,10 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """How costs were hidden."""
 
     mechanism: str
+    coverage: Coverage
+    """What was hidden of every cost, and what was left in the open."""
     hides: str
-    splits_exactly: bool
+    """The same in words."""
     bound: float
     """The public limit on every number that is masked."""
     step: float
@@ -35,6 +38,15 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """The most by which a secret sum can be off, beyond the rounding of a float64: n·step/2."""
     pairing: str = "both"
     """How the ends of a link came to know its random terms; with seeds all guarantees are computational."""
+    hide: float | None = None
+    """How large a difference was declared to be hidden."""
+
+    def __str__(self) -> str:
+        width = f"exact to {self.sum_error:.1e}," if self.sigma is None else f"with σ = {self.sigma:g}"
+        name = "secret sums" if self.coverage.kind == "sums" else f"{self.coverage.kind} masks"
+        rounding = "" if self.coverage.exact else " (up to rounding)"
+        seeds = "; computational: masks from agreed keys" if self.pairing == "seeds" else ""
+        return f"{name}{',' * (self.sigma is None)} {width} hide {self.coverage}{rounding}{seeds}"
 
 
 class Phase2(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +97,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     history: list[Check]
     seconds: float
     warnings: list[str]
+    """What may be inexact, in sentences."""
     tells: Telling | None = None
     """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 

@@ -14,13 +14,13 @@ import numpy as np
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Mechanism
-from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
 from tacit.stamps import Stamp, voided
 
@@ -40,6 +40,7 @@ def solve(
     *,
     privacy: Mechanism | None = None,
     protect: Protection | None = None,
+    hide: float | None = None,
     algorithm: str | AnyAlgorithm = "auto",
     tree: bool = True,
     weights: str | None = None,
@@ -52,12 +53,16 @@ def solve(
 
     *privacy* is AffineMasks(sigma), QuadraticMasks(sigma), SumMasks() or None. *protect* says what must be hidden,
     "affine" parts or "whole" costs: a mechanism that does less is refused, and without one secret sums are used.
+    *hide* is how large a difference between two worlds is to be hidden, in the units of the coefficients: a size
+    that you declare, never one measured on private numbers; certificates then say how often a guess is right.
     *algorithm* is "auto", a name, or settings such as `tacit.algorithms.EXTRA(step_size=0.01)`. *tree* = False
     allows gossip only, no sums over a spanning tree. *weights* overrides the mixing weights that the algorithm
     prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
     if runtime not in RUNTIMES:
         raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+    if hide is not None and not (np.isfinite(hide) and hide > 0):
+        raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     job, choice, stamps, cautions, tells = prepare(
         problem,
         privacy=privacy,
@@ -70,9 +75,8 @@ def solve(
     )
     privacy = job.privacy
     for stamp in stamps:
-        if not stamp.voids:
-            continue
-        warnings.warn(str(stamp), NotPrivateWarning, stacklevel=2)
+        if stamp.voids and stamp.reason != "no masks":  # which is as asked
+            warnings.warn(str(stamp), NotPrivateWarning, stacklevel=2)
     for sentence in cautions:
         warnings.warn(sentence, InexactWarning, stacklevel=2)
     start = time.perf_counter()
@@ -97,6 +101,7 @@ def solve(
             stamps=stamps,
             cautions=said,
             tells=tells,
+            hide=hide,
         ),
         network=problem.network,
     )
@@ -144,7 +149,7 @@ def prepare(
         floor=_rounding_floor(problem, privacy),
     )
     tells, more = telling(problem, job)
-    return Prepared(job, choice, [*_stamps(problem, privacy), *more], _cautions(problem, privacy, choice), tells)
+    return Prepared(job, choice, [*stamped(problem, privacy), *more], _cautions(problem, privacy, choice), tells)
 
 
 def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[str]:
@@ -153,28 +158,6 @@ def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> li
     terms = privacy.terms(problem.network, problem.dim) if privacy else None
     tail = f", a bias that grows with sigma = {terms.sigma:g}" if terms and terms.sigma else ""
     return [f"{type(choice.algorithm).__name__} is inexact: it ends near the optimum, not at it{tail}."]
-
-
-def _stamps(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
-    """Return why *privacy* does not hold for everybody, as far as the masks and the network tell."""
-    if privacy is None:
-        return []
-    stamps: list[Stamp] = []
-    if privacy.seed is not None:
-        stamps.append(Stamp(reason="seed", sentence="the masks come from a seed, and whoever knows it knows them."))
-    idle = [said for cost in problem.costs if (said := privacy.says(cost)).startswith("nothing")]
-    if idle:
-        sentence = f"these masks hide {idle[0]}, and {len(idle)} agent(s) have it."
-        stamps.append(Stamp(reason="nothing hidden", sentence=sentence))
-    network = problem.network
-    leaves = [agent for agent, degree in zip(network.agents, network.degrees, strict=True) if degree == 1]
-    if leaves and len(network) > 2:
-        sentence = f"agent(s) {listed(leaves)} with one neighbour, who knows all their masks; add links."
-        stamps.append(Stamp(reason="one neighbour", sentence=sentence, agents=tuple(map(str, leaves))))
-    if len(network) == 2:
-        sentence = "of two agents, each learns the other's part from the sum."
-        stamps.append(Stamp(reason="two agents", sentence=sentence))
-    return stamps
 
 
 def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None:
@@ -214,6 +197,7 @@ def _record(
     stamps: list[Stamp],
     cautions: list[str],
     tells: Telling | None,
+    hide: float | None,
 ) -> RunRecord:
     network, last = problem.network, run.history[-1] if run.history else None
     return RunRecord(
@@ -225,7 +209,7 @@ def _record(
         runtime=runtime,
         private=privacy is not None and not voided(stamps),
         stamps=stamps,
-        phase1=_phase1(problem, privacy),
+        phase1=_phase1(problem, privacy, hide),
         phase2=Phase2(
             algorithm=type(choice.algorithm).__name__,
             settings=dataclasses.asdict(choice.algorithm),
@@ -246,19 +230,20 @@ def _record(
         error=last.error if last else None,
         history=list(run.history),
         seconds=seconds,
-        warnings=[*map(str, stamps), *cautions],
+        warnings=cautions,
         tells=tells,
     )
 
 
-def _phase1(problem: Problem, privacy: Mechanism | None) -> Phase1 | None:
+def _phase1(problem: Problem, privacy: Mechanism | None, hide: float | None) -> Phase1 | None:
     if privacy is None:
         return None
     terms, index = privacy.terms(problem.network, problem.dim), problem.network.index
+    coverage = privacy.coverage(problem.stack)
     return Phase1(
         mechanism=type(privacy).__name__,
-        hides=privacy.says(problem.stack),
-        splits_exactly=terms.sigma is None or problem.stack.splits_exactly,
+        coverage=coverage,
+        hides=str(coverage),
         bound=terms.bound,
         step=terms.step,
         sigma=terms.sigma,
@@ -266,4 +251,5 @@ def _phase1(problem: Problem, privacy: Mechanism | None) -> Phase1 | None:
         words=terms.words,
         sum_error=terms.sum_error,
         pairing=privacy.pairing,
+        hide=hide,
     )

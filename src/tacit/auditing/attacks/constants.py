@@ -25,6 +25,8 @@ class Constants:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where no values or no curvatures are known."""
+        if public.mechanism != "affine":
+            return "there are no affine masks that a constant could tell"
         if view.published is None or view.published.values is None:
             return "no effective cost was published"
         return None if public.curvatures is not None else "the curvatures are not known"

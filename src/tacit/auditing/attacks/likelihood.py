@@ -44,11 +44,11 @@ class MaximumLikelihood:
 
 def misses_coefficients(view: View, public: Public) -> str | None:
     """Say why there is no z."""
+    if public.sigma is None:
+        return "there are no Gaussian masks"
     if view.published is None or view.published.gradients is None:
         return "no effective cost was published"
-    if public.mechanism == "basis":
-        return "coefficients along a basis are attacked in bulk"
-    return None if public.sigma is not None else "there are no Gaussian masks"
+    return "coefficients along a basis are attacked in bulk" if public.mechanism == "basis" else None
 
 
 def coefficients(view: View, public: Public) -> tuple[NDArray[np.intp], Array]:

@@ -41,7 +41,7 @@ from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Peers
+from tacit.typing import Peers, Summand
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
@@ -78,7 +78,7 @@ class Agent:
         """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
-        curvature = self.manifest.privacy.level == "quadratic" or "Hessians" in self.job.algorithm.sums
+        curvature = self.manifest.privacy.level == "quadratic" or Summand.HESSIANS in self.job.algorithm.sums
         self._longest = longest(self.manifest.unknowns, curvature=curvature)
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")

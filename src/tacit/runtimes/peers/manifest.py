@@ -46,6 +46,8 @@ class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the ends of a link come to know its random terms; "seeds" saves messages, and is computational."""
     any: int = 1
     """How many members may collude: what the run is made for, and what checks and statements are about."""
+    hide: float | None = None
+    """How large a difference is to be hidden: statements then say how often a guess is right."""
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism."""

@@ -26,7 +26,7 @@ def telling(problem: Problem, job: Job) -> tuple[Telling | None, list[Stamp]]:
     privacy = job.privacy
     if privacy is None or len(problem.network) < 3:
         return None, []
-    if privacy.hides_whole(problem.stack):
+    if privacy.coverage(problem.stack).hides("whole"):
         tells = of_records(problem, job)
         return tells, stamps_of(tells) if tells else []
     tells, own = of_labels(problem, privacy)

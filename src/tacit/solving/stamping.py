@@ -1,0 +1,83 @@
+"""Why a run is not private, as far as the masks, the costs and the network tell before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.costs.stack import groups
+from tacit.coverage import Coverage
+from tacit.masks import Mechanism
+from tacit.network import Topology
+from tacit.network.hinges import hinges
+from tacit.network.topology import listed
+from tacit.solving.problem import Problem
+from tacit.stamps import Stamp
+
+NO_MASKS = Stamp(
+    reason="no masks", sentence="nothing was hidden, and neighbours can read the costs from what they receive."
+)
+
+
+def stamped(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
+    """Return all that is known of a run before it starts."""
+    if privacy is None:
+        return [NO_MASKS]
+    return [*of_masks(privacy), *of_costs(problem, privacy), *of_network(problem.network)]
+
+
+def of_masks(privacy: Mechanism | None) -> Iterator[Stamp]:
+    """Stamp masks that somebody can draw again."""
+    if privacy is not None and privacy.seed is not None:
+        yield Stamp(reason="seed", sentence="the masks come from a seed, and whoever knows it knows them.")
+
+
+def of_costs(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
+    """Stamp costs of which these masks hide nothing."""
+    everybody = problem.network.agents
+    for group in groups(problem.stack):
+        agents = [everybody[i] for i in np.arange(len(everybody))[group.rows]]
+        yield from nothing_hidden(privacy.coverage(group.cost), [] if len(agents) == len(everybody) else agents)
+
+
+def nothing_hidden(coverage: Coverage, agents: Sequence[Any]) -> Iterator[Stamp]:
+    """Stamp what keeps no secret; *agents* have it, or all where none are named."""
+    if not coverage.keeps_a_secret:
+        whom = "every agent" if not agents else f"agent{'s' * (len(agents) > 1)} {listed(agents)}"
+        yield Stamp(
+            reason="nothing hidden",
+            sentence=f"of {whom} these masks hide {coverage}; use SumMasks(), which hide whole costs.",
+            agents=_names(agents),
+        )
+
+
+def of_network(network: Topology) -> Iterator[Stamp]:
+    """Stamp a network in which one agent alone learns something exactly of single agents, or of a few."""
+    if len(network) == 2:
+        yield Stamp(reason="two agents", sentence="of two agents, each learns the other's part from the sum.")
+        return
+    leaves = [agent for agent, degree in zip(network.agents, network.degrees, strict=True) if degree == 1]
+    if leaves:
+        whom, whose = ("agent", "its") if len(leaves) == 1 else ("agents", "their")
+        have = "has" if len(leaves) == 1 else "have each"
+        yield Stamp(
+            reason="one neighbour",
+            sentence=f"{whom} {listed(leaves)} {have} one neighbour, who knows all {whose} masks; add links.",
+            agents=_names(leaves),
+        )
+    found = hinges(network)
+    if len(found.cuts):
+        cuts, loose = ([network.agents[i] for i in some] for some in found)
+        who = f"agent {cuts[0]}" if len(cuts) == 1 else f"any one of {listed(cuts)}"
+        yield Stamp(
+            reason="cut",
+            sentence=f"without {who} the network falls apart, and that agent learns the sum over every piece that "
+            f"comes loose, among agents {listed(loose)}; add links.",
+            agents=_names(loose),
+        )
+
+
+def _names(agents: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(agent) for agent in agents)
