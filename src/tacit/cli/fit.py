@@ -6,6 +6,7 @@ import json as jsonlib
 import math
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,12 @@ from tacit.tables import Reading
 if TYPE_CHECKING:
     from tacit.learning.model import PrivateModel
 
-MODELS = ("linear", "ridge", "lasso", "elastic-net", "logistic", "poisson", "huber")
+_KINDS = {
+    "linear": "PrivateLinearRegression", "ridge": "PrivateRidge", "lasso": "PrivateLasso",
+    "elastic-net": "PrivateElasticNet", "logistic": "PrivateLogisticRegression",
+    "poisson": "PrivatePoissonRegressor", "huber": "PrivateHuberRegressor",
+}  # fmt: skip
+MODELS = tuple(_KINDS)
 _TAKES = {
     "alpha": ("ridge", "lasso", "elastic-net", "poisson", "huber"),
     "C": ("logistic",),
@@ -124,15 +130,13 @@ def _estimator(model: str, settings: dict[str, Any], **more: Any) -> PrivateMode
     for name in settings:
         if model not in _TAKES[name]:
             raise InputError(f"--{name.replace('_', '-')} means nothing to a {model} model; leave it out.")
-    import tacit.learning as learning
-
-    kinds: dict[str, type[PrivateModel]] = {
-        "linear": learning.PrivateLinearRegression, "ridge": learning.PrivateRidge, "lasso": learning.PrivateLasso,
-        "elastic-net": learning.PrivateElasticNet, "logistic": learning.PrivateLogisticRegression,
-        "poisson": learning.PrivatePoissonRegressor, "huber": learning.PrivateHuberRegressor,
-    }  # fmt: skip
+    try:
+        kind = getattr(import_module("tacit.learning"), _KINDS[model])
+    except ImportError as error:  # scikit-learn is an extra
+        raise InputError(str(error)) from error
     plain: dict[str, dict[str, float]] = {"logistic": {"C": math.inf}, "poisson": {"alpha": 0.0}}
-    return kinds[model](**{**plain.get(model, {}), **settings, **more})
+    estimator: PrivateModel = kind(**{**plain.get(model, {}), **settings, **more})
+    return estimator
 
 
 def _show(estimator: PrivateModel, cautions: list[str]) -> None:
