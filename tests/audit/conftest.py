@@ -1,4 +1,4 @@
-"""The broken mechanisms, as a fixture."""
+"""The broken mechanisms, as fixtures."""
 
 import importlib.util
 import sys
@@ -7,11 +7,22 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(scope="session")
-def mutants():
-    """Return the module of broken mechanisms: tests have no package to import it from."""
-    spec = importlib.util.spec_from_file_location("mutants", Path(__file__).with_name("mutants.py"))
+def loaded(name):
+    """Return a module beside this one: tests have no package to import it from."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
-    sys.modules["mutants"] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def mutants():
+    """Return mechanisms with a planted bug each."""
+    return loaded("mutants")
+
+
+@pytest.fixture(scope="session")
+def dependent(mutants):
+    """Return mechanisms whose masks depend on each other."""
+    return loaded("dependent")

@@ -109,7 +109,7 @@ def test_one_thin_link_among_a_thousand_is_noticed(share, mutants):
 
 def test_the_size_of_a_defect_that_would_show_is_published():
     verdict = judged("every link by itself", tacit.AffineMasks(100.0))
-    assert verdict.says.endswith("a σ that is 6 % too small would show")
+    assert verdict.says.endswith("a σ that is 3 % too small would show")
 
 
 @pytest.mark.parametrize("words", [1, 2])

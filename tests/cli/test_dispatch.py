@@ -44,6 +44,17 @@ def test_a_demand_at_the_lower_limits_has_an_answer(run):
         (["case9", "--profile", "nothing.csv"], 2, "nothing.csv: cannot be read"),
         (["case9", "--sigma", "100", "--no-masks"], 2, "give one of the two"),
         (["nowhere.m"], 2, "nowhere.m: no such file"),
+        (
+            ["case16ci"],
+            2,
+            "falls into 3 islands that no branch joins, and each has a balance of its own: that of bus 2",
+        ),
+        (
+            ["case16ci", "--island", "2"],
+            1,
+            "island of bus 2: the demand is 5.1 MW more than all generators can give",
+        ),
+        (["case9", "--island", "x"], 2, "no island with demand or generators has a bus 'x'"),
         (["case9", "--agents", "city"], 2, "must be one of bus, area, generator"),
         (["case9", "--runtime", "abacus"], 2, "no runtime is called 'abacus'"),
     ],
@@ -52,6 +63,30 @@ def test_what_cannot_be_done_is_said(run, arguments, code, says):
     done, _, err = run("dispatch", *arguments)
     assert done == code
     assert says in err
+
+
+@pytest.mark.parametrize("text", ["hello", "{}", "[1, 2]", "null", '{"_module": "pandapower'])
+def test_a_json_file_that_is_no_network_is_said(run, text):
+    pytest.importorskip("pandapower")
+    Path("bad.json").write_text(text)
+    code, _, err = run("dispatch", "bad.json")
+    assert code == 2
+    assert "bad.json: is not a pandapower network" in err
+    assert "Traceback" not in err
+
+
+def test_overloaded_lines_are_listed_loudly(run):
+    code, out, _ = run("dispatch", "case5", "--quiet")
+    assert code == 0
+    assert "cost:       14810.0000 $ an hour" in out
+    assert "OVERLOADED: 1 of 2 limits exceeded" in out
+    assert "branch 6 (4–5) 282.8 MW of 240 (118 %)" in out
+    assert "only a simulation that holds all of it knows" in out
+    assert "it is the cheapest plan without them" in out
+    _, out, _ = run("dispatch", "case5", "--json")
+    told = json.loads(out)
+    assert told["lines_checked"] == 2
+    assert told["overloads"][0]["percent"] == pytest.approx(117.85, abs=0.01)
 
 
 def test_a_profile_from_a_file(run):

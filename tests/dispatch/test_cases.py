@@ -66,6 +66,7 @@ def test_masks_of_100_megawatts_on_the_demands_reach_it_by_gossip(name, centrali
         *(pytest.param(name, None, marks=pytest.mark.large) for name in (*LARGE, "case_ACTIVSg200")),
     ],
 )
+@pytest.mark.filterwarnings("ignore::tacit.dispatch.market.SlowWarning")
 def test_large_grids_by_gossip(name, links, centralised):
     """On a designed graph in seconds; on the branches of the grid it takes ten times as many rounds."""
     grid = read_grid(name)

@@ -11,8 +11,9 @@ import pytest
 import tacit
 from tacit.algorithms import ADMM, Bracket
 from tacit.costs import stack
-from tacit.dispatch import Generator, Grid, Supply, dispatch, polynomial, protecting_links, read_grid
+from tacit.dispatch import Generator, Grid, Supply, agents_of, dispatch, polynomial, protecting_links, read_grid
 from tacit.dispatch.curves import summed
+from tacit.dispatch.market import slowness
 from tacit.errors import AlgorithmError, InfeasibleError, ProtectionError, UnboundedError
 from tacit.masks import AffineMasks, Keystreams, agent_keys
 from tacit.network import Network
@@ -198,3 +199,11 @@ def test_json_and_csv_carry_the_schedule():
     lines = found.to_csv().splitlines()
     assert lines[0] == "generator,bus,mw"
     assert len(lines) == 4
+
+
+def test_gossip_along_a_thousand_branches_says_beforehand_that_it_takes_minutes():
+    grid = read_grid("case1354pegase")
+    for links, sigma, slow in ((None, 100.0, True), (6, 100.0, False), (None, None, False)):
+        sentence = slowness(agents_of(grid, "bus", links=links), links=links, sigma=sigma)
+        assert (sentence is not None) == slow
+        assert sentence is None or "1354 agents takes ten thousand rounds and more" in sentence

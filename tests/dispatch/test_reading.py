@@ -65,13 +65,28 @@ def test_loads_in_kilowatts_are_megawatts(tiny):
     assert read_grid(tiny).demand.sum() == pytest.approx(0.1)
 
 
-def test_ramps_are_read_in_megawatts_an_hour():
-    """RAMP_30 is for half an hour; 0 means that none is given."""
-    day = read_grid("case_RTS_GMLC", profile=np.ones(24))
-    assert day.generators[0].ramp == 6.0
+def with_ramps(*each):
+    """Return a case of four units at bus 1, with these RAMP_AGC, RAMP_10 and RAMP_30."""
+    units = "".join(f" 1 0 0 9 -9 1 100 1 80 0 0 0 0 0 0 0 {ramps} 0 0;\n" for ramps in each)
+    before, after = CASE.split("mpc.gen = [")[0], CASE.split("mpc.branch")[1]
+    return f"{before}mpc.gen = [\n{units}];\nmpc.branch{after}".replace("1 0 0 2 0 0 60 600;", "2 0 0 2 5 0 0 0;")
+
+
+def test_the_same_number_in_every_ramp_column_is_megawatts_a_minute(tiny):
+    """case_RTS_GMLC: no unit does as much in half an hour as in a minute; its source says 3 MW a minute."""
+    tiny.write_text(with_ramps("3 3 3", "3 3 3", "3 20 50", "0 3 3"))
+    assert [unit.ramp for unit in read_grid(tiny).generators] == [180.0, 180.0, 100.0, 6.0]
+    assert read_grid("case_RTS_GMLC").generators[0].ramp == 180.0
+
+
+def test_ramps_are_read_in_megawatts_an_hour(tiny):
+    """RAMP_AGC is MW a minute, RAMP_10 and RAMP_30 are MW in ten and in thirty minutes; 0 means that none is given."""
+    tiny.write_text(with_ramps("0 0 20", "0 5 0", "2 0 0", "2 15 40"))
+    day = read_grid(tiny, profile=np.ones(24))
+    assert [unit.ramp for unit in day.generators] == [40.0, 30.0, 120.0, 80.0]
     assert day.has_ramps
     assert not day.without_ramps().has_ramps
-    assert not read_grid("case_RTS_GMLC").has_ramps, "one period has no ramps"
+    assert not read_grid(tiny).has_ramps, "one period has no ramps"
     assert read_grid("case118", profile=np.ones(24)).generators[0].ramp == np.inf
 
 

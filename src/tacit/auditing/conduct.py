@@ -211,7 +211,7 @@ def _of_messages(game: Game) -> Verdict:
     says = f"AUC of {game.games} games with z and phase-2 messages: nothing to gain from them"
     return Verdict(
         attack="phase-2 messages", status=status, says=says if status == "within" else "messages change the game",
-        measured=game.auc, predicted=game.auc_theory, low=verdict.low, high=verdict.high,
+        measured=game.auc, predicted=game.auc_theory, low=verdict.low, high=verdict.high, level=verdict.level,
     )  # fmt: skip
 
 

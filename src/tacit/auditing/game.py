@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 
 from tacit.auditing.attacks.distinguish import NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
-from tacit.auditing.attacks.tree_sums import TreeSums
+from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.attacks.words import as_numbers
 from tacit.auditing.public import Public
 from tacit.auditing.release import Keys, bound_of, release, scales_of
@@ -56,13 +56,14 @@ class Game(msgspec.Struct, frozen=True, kw_only=True):
     detections: list[float] = []
 
     def verdict(self) -> Verdict:
-        """Judge the games."""
+        """Judge the games: half of the risk is the area's, whose p this is, and half the bound's."""
         reach = -float(ndtri(RISK / 4)) * self.auc_error
         beaten = self.bound > self.mu or self.auc - reach > self.auc_theory
         status = "beaten" if beaten else "weak" if self.auc + reach < self.auc_theory else "within"
+        p = 2.0 * float(ndtr(-abs(self.auc - self.auc_theory) / self.auc_error)) if self.auc_error > 0 else None
         return Verdict(
             attack="distinguishing game", status=status, measured=self.auc, predicted=self.auc_theory,
-            low=self.auc_theory - reach, high=self.auc_theory + reach,
+            low=self.auc_theory - reach, high=self.auc_theory + reach, p=p, level=RISK,
             says=f"AUC of {self.games} games; they certify μ ≥ {self.bound:.3f}, the certificate {self.mu:.3f}",
         )  # fmt: skip
 
@@ -99,8 +100,8 @@ def told(view: View, public: Public) -> Array:
     """Return what the coalition holds of every honest agent: z, or words as fractions of their range."""
     if public.sigma is not None:
         return coefficients(view, public)[1]
-    _, words = TreeSums().contributions(view, public)
-    return as_numbers(np.asarray(words, dtype=np.uint64), public.words) * 2.0 ** (1 - 64 * public.words)
+    words = unmasked_words(view, public)[1][:, : public.unknowns * public.words]  # the last is the complaint
+    return as_numbers(words, public.words) * 2.0 ** (1 - 64 * public.words)
 
 
 def worst_direction(laplacian: Array) -> Array | None:

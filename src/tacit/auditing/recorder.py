@@ -91,6 +91,9 @@ class Listening:
         self._near = np.flatnonzero(np.isin(pairs, recorder.agents).any(axis=0))
         self._senders, self._receivers = pairs[:, self._near]
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._peers, name)  # whatever else a mechanism may know of its peers
+
     def mix(self, x: Array) -> Array:
         """Return W x; members hear their neighbours' rows."""
         self._keep("mix", self._senders, self._receivers, x[self._senders])

@@ -80,6 +80,11 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         """The verdicts that fail the gate."""
         return [verdict for verdict in (*self.without_masks, *self.with_masks) if verdict.is_red]
 
+    @property
+    def level(self) -> float:
+        """The chance that an audit of masks that are as they should be is red: what all verdicts add up to."""
+        return sum(verdict.level for verdict in (*self.without_masks, *self.with_masks))
+
     def sentence(self) -> str:
         """Return the outcome in a sentence."""
         who = f"agent{'s' * (len(self.coalition) > 1)} {', '.join(self.coalition)}" if self.coalition else "nobody"
@@ -125,6 +130,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         whole = {
             "passed": self.passed,
             "sentence": self.sentence(),
+            "level": self.level,
             **msgspec.to_builtins(self),
             "plots": self.plots(),
         }

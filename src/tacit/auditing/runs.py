@@ -134,7 +134,7 @@ def _judge_words(name: str, errors: Array, estimate: Estimate, public: Public) -
     chance = float(kstest(share, "uniform").pvalue)
     status = "beaten" if chance < RISK else "within"
     says = f"words of {len(hidden)} agent(s) are {'' if status == 'within' else 'not '}uniform (p = {chance:.2g})"
-    return Verdict(attack=name, status=status, measured=chance, low=RISK, says=says)
+    return Verdict(attack=name, status=status, measured=chance, low=RISK, says=says, p=chance, level=RISK)
 
 
 def _judge_curvatures(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:

@@ -7,8 +7,9 @@
     skipped   there was nothing to attack
 
 Errors of a Gaussian attack are whitened by the covariance that the certificate predicts. What comes out must be
-standard normal, and is looked at in many ways (`tacit.auditing.looks`) that share the risk of a false alarm between
-them. Directions in which the certificate predicts no error must have none.
+standard normal, and is looked at in many ways (`tacit.auditing.looks`). Directions in which the certificate
+predicts no error must have none. Every verdict has the same share of the audit's level, and says what p its looks
+have together.
 
 Shares and means are compared with the same attack on numbers from the certificate's own law, by a permutation test:
 it is exact for every sample size, and for shares it is Fisher's.
@@ -25,15 +26,17 @@ from numpy.typing import NDArray
 from scipy.stats import beta, chi2, hypergeom
 
 from tacit.auditing import looks
-from tacit.auditing.looks import Look
+from tacit.auditing.looks import CERTAIN, Look
 from tacit.typing import Array
 
+LEVEL = 1e-3
+"""Of a false alarm in an audit, all its tests together."""
 VERDICTS = 40
 """More than any audit has."""
-RISK = 1e-3 / VERDICTS
-"""Of a false alarm in one verdict, all its limits together: at most 0.1 % in an audit."""
+RISK = 0.99 * LEVEL / VERDICTS
+"""Of a false alarm in one verdict, all its tests together; the rest is for what luck cannot fail."""
 _NULL = 1e-9
-_SHUFFLES, _AT_ONCE, _LUCK = 120_000, 2000, 3
+_SHUFFLES, _AT_ONCE, _LUCK = 240_000, 2000, 30
 _NO_ERROR = 1e-6
 
 
@@ -48,6 +51,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None = None
     """Limits of the measured figure, if the prediction holds."""
     high: float | None = None
+    p: float | None = None
+    """The chance of something as far off, if the prediction holds; None where luck has no part in it."""
+    level: float = 0.0
+    """The chance of a false alarm."""
 
     @property
     def is_red(self) -> bool:
@@ -121,46 +128,64 @@ def judge_looks(
     size: int = 0,
 ) -> Verdict:
     """Judge by many looks at numbers that the certificate predicts the law of; they share the risk equally."""
-    worst = min(seen, key=lambda look: look.chance, default=None)
-    if worst is not None and worst.chance < RISK / len(seen):
-        return Verdict(attack=attack, status=worst.status, says=worst.says, measured=measured, predicted=predicted)
+    p = looks.together(seen)
+    level = (RISK if p is not None else 0.0) + CERTAIN * sum(look.certain for look in seen)
+    known = [look for look in seen if look.certain and look.p < CERTAIN]
+    if known or (p is not None and p < RISK):
+        worst = min(known or seen, key=lambda look: look.p)
+        return Verdict(
+            attack=attack,
+            status=worst.status,
+            says=worst.says,
+            measured=measured,
+            predicted=predicted,
+            p=p,
+            level=level,
+        )
     low = high = None
     if predicted is not None and size:
         low, high = (predicted * float(np.sqrt(limit(RISK / 2, size) / size)) for limit in (chi2.ppf, chi2.isf))
     return Verdict(
-        attack=attack, status="within", measured=measured, predicted=predicted, low=low, high=high, says=says
-    )
+        attack=attack, status="within", measured=measured, predicted=predicted, low=low, high=high, says=says,
+        p=p, level=level,
+    )  # fmt: skip
 
 
-def judge_mean(attack: str, found: Array, expected: Array, *, says: str) -> Verdict:
-    """Judge a mean against that of the same attack on numbers from the certificate's own law, both independent."""
+def judge_mean(
+    attack: str, found: Array, expected: Array, *, says: str, rng: np.random.Generator | None = None
+) -> Verdict:
+    """Judge a mean against that of the same attack on numbers from the certificate's own law, both independent.
+
+    Where as many would be reached by chance as were found, *rng* decides: so p is uniform although counts are not.
+    """
     measured, predicted = float(found.mean()), float(expected.mean())
-    above, below = _by_chance(found, expected), _by_chance(-found, -expected)
-    status = "beaten" if above < RISK / 2 else "weak" if below < RISK / 2 else "within"
-    return Verdict(attack=attack, status=status, measured=measured, predicted=predicted, says=says)
+    above = _by_chance(found, expected, rng or np.random.default_rng())
+    p = 2.0 * min(above, 1.0 - above)
+    status = "within" if p >= RISK else "beaten" if above < 0.5 else "weak"
+    return Verdict(attack=attack, status=status, measured=measured, predicted=predicted, says=says, p=p, level=RISK)
 
 
-def _by_chance(found: Array, expected: Array) -> float:
-    """Return how often numbers that were shuffled have so large a mean in the place of those found, or larger."""
+def _by_chance(found: Array, expected: Array, rng: np.random.Generator) -> float:
+    """Return how often numbers that were shuffled have a larger mean in the place of those found; ties by luck."""
     both = np.concatenate([found, expected])
     kinds = np.unique(both)
     if len(kinds) == 1:
-        return 1.0
+        return 0.5  # nothing to tell apart
     if len(kinds) == 2:  # Fisher's exact test
-        hits = int((both == kinds[1]).sum())
-        return float(hypergeom.sf((found == kinds[1]).sum() - 1, len(both), hits, len(found)))
-    total = float(found.sum()) - 1e-12 * float(np.abs(both).sum())
-    centre, spread = both.mean() * len(found), both.std() * np.sqrt(len(found) * len(expected) / (len(both) - 1))
-    if total < centre + 3.0 * spread:
-        return 1.0  # nothing remarkable: spare the shuffling
-    rng, reached = np.random.default_rng(0), 0
+        hits, seen = int((both == kinds[1]).sum()), int((found == kinds[1]).sum())
+        law = hypergeom(len(both), hits, len(found))
+        return float(law.sf(seen) + rng.random() * law.pmf(seen))
+    total, close = float(found.sum()), 1e-12 * float(np.abs(both).sum())
+    larger = as_large = tries = 0
     for _ in range(_SHUFFLES // _AT_ONCE):
         keys = rng.random((_AT_ONCE, len(both)))
-        drawn = np.argpartition(keys, len(found) - 1, axis=1)[:, : len(found)]
-        reached += int((both[drawn].sum(axis=1) >= total).sum())
-        if reached > _LUCK:
-            return 1.0  # often enough: not remarkable at the risk of a verdict
-    return (1 + reached) / (1 + _SHUFFLES)
+        sums = both[np.argpartition(keys, len(found) - 1, axis=1)[:, : len(found)]].sum(axis=1)
+        larger, as_large = larger + int((sums > total + close).sum()), as_large + int((sums > total - close).sum())
+        tries += _AT_ONCE
+        if min(larger, tries - as_large) > _LUCK:
+            break  # often enough: not remarkable at the risk of a verdict
+    # the numbers themselves are one of the shuffles
+    return (larger + rng.random() * (1 + as_large - larger)) / (1 + tries)
 
 
 def share_limits(hits: int, tries: int, risk: float) -> tuple[float, float]:

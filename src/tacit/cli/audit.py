@@ -96,6 +96,8 @@ def show(report: AuditReport, console: Console | None = None) -> None:
         _verdicts(console, f"With {report.mechanism}", report.with_masks)
     behind = f"; made-up secrets and games: {report.releases} runtime" if masked else ""
     console.print(f"Recorded: {report.runtime} runtime{behind}. {report.seconds:.1f} s.", markup=False)
+    if report.level:
+        console.print(f"False alarms: at most {1e4 * report.level:.1g} of 10 000 such audits.", markup=False)
 
 
 def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:

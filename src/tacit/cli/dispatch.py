@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -16,6 +17,7 @@ from tacit.cli.graphs import Json, refuse_to_overwrite
 from tacit.cli.progress import progress_bar
 from tacit.dispatch import DAY, Schedule, dispatch, read_grid
 from tacit.dispatch.agents import Kind
+from tacit.dispatch.market import SlowWarning
 from tacit.errors import FileError, InputError
 from tacit.network.topology import listed
 from tacit.typing import Array
@@ -42,6 +44,9 @@ def dispatch_command(
         str | None,
         typer.Option(help="Factors of the demand, one a period: 0.6,0.8,1.0, a file with them, or day (24 hours)."),
     ] = None,
+    island: Annotated[
+        str | None, typer.Option(help="Dispatch the island of this bus, where no branch joins the whole grid.")
+    ] = None,
     no_ramps: Annotated[bool, typer.Option("--no-ramps", help="Leave ramp limits out.")] = False,
     runtime: Annotated[
         str,
@@ -61,10 +66,14 @@ def dispatch_command(
     if sigma is not None and no_masks:
         raise InputError("--sigma asks for masks, and --no-masks for none: give one of the two.")
     grid = read_grid(case, profile=None if profile is None else factors(profile))
+    if island is not None:
+        grid = grid.island(next((bus for bus in grid.buses if str(bus) == island), island))
     if no_ramps:
         grid = grid.without_ramps()
     shown = agents_table if runtime == "peers" else progress_bar
-    with shown("Agreeing", quiet=quiet or json) as on_progress:
+    with warnings.catch_warnings(), shown("Agreeing", quiet=quiet or json) as on_progress:
+        warnings.simplefilter("always", SlowWarning)
+        warnings.showwarning = cast(Any, _before_the_run)
         found = dispatch(
             grid,
             agents=cast(Kind, agents),
@@ -83,6 +92,11 @@ def dispatch_command(
             out.write_text(found.to_csv(), encoding="utf-8")
         except OSError as error:
             raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
+
+
+def _before_the_run(message: Warning | str, *_: Any) -> None:
+    """Print a warning on standard error, as a sentence and nothing else."""
+    sys.stderr.write(f"tacit: {message}\n")
 
 
 def factors(given: str) -> Array:
@@ -143,7 +157,29 @@ def summary(found: Schedule) -> list[tuple[str, str]]:
                  f"{len(found.records[0].agents)} agents ({found.agents}), {found.links} links"),
         ("how", f"{found.algorithm}, {found.rounds} rounds in {found.exchanges} exchanges, {found.seconds:.2f} s"),
     ]  # fmt: skip
-    return lines + [("privacy", sentence) for sentence in found.says]
+    return [*lines, *_on_lines(found), *(("privacy", sentence) for sentence in found.says)]
+
+
+def _on_lines(found: Schedule) -> list[tuple[str, str]]:
+    """Say what the plan would put on the lines, loudly where that is too much."""
+    open_ = "Limits of lines are no part of this dispatch: it is the cheapest plan without them"
+    if found.lines_checked is None:
+        return [("lines", f"{open_}, and flows could not be computed from this source.")]
+    if not found.lines_checked:
+        return [("lines", f"{open_}, and this grid gives none.")]
+    by = "by the DC flows of the plan, which only a simulation that holds all of it knows"
+    if not found.overloads:
+        return [("lines", f"{open_}. None of {found.lines_checked} limits is exceeded, {by}.")]
+    named = [
+        f"{o.line} {abs(o.mw):.1f} MW of {o.limit:g} ({o.loading:.0f} %)"
+        + f" in period {o.period}" * (len(found.price) > 1)
+        for o in found.overloads
+    ]
+    count = f"{len(found.overloads)} of {found.lines_checked} limits exceeded"
+    return [
+        ("OVERLOADED", f"{count}, {by}: {listed(named)}."),
+        ("lines", f"{open_}; what respects them costs more."),
+    ]
 
 
 def _not_unique(found: Schedule) -> str:

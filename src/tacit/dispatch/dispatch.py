@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,14 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.dispatch.agents import Agents, Kind, agents_of
+from tacit.dispatch.flows import Overload, flows, overloads
 from tacit.dispatch.grid import Grid, read_grid
-from tacit.dispatch.market import CLOSE, GOSSIPED, agree_on_price
+from tacit.dispatch.market import CLOSE, GOSSIPED, SlowWarning, agree_on_price, slowness
 from tacit.dispatch.proximal import follow_ramps
 from tacit.dispatch.recovery import per_agent, recover, resolution
 from tacit.dispatch.schedule import Limit, Schedule
 from tacit.dispatch.statement import exposed, protecting_links, statement
 from tacit.dispatch.totals import secret_totals
-from tacit.errors import InfeasibleError, ProtectionError, TacitError
+from tacit.errors import InfeasibleError, InputError, ProtectionError, TacitError
+from tacit.network.topology import listed
 from tacit.runtimes import Progress
 from tacit.solving import Answer
 from tacit.typing import Array
@@ -52,6 +55,7 @@ def dispatch(
     """
     start = time.perf_counter()
     grid = read_grid(source, profile=profile)
+    _refuse_islands(grid)
     who = agents_of(grid, agents, links=links)
     if sigma is not None and not masked:
         raise ProtectionError("sigma asks for masks, and masked = False for none: give one of the two.")
@@ -60,6 +64,9 @@ def dispatch(
             "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or use "
             "Grid.without_ramps()."
         )
+    slow = slowness(who, links=links, sigma=sigma)
+    if slow is not None:
+        warnings.warn(slow, SlowWarning, stacklevel=2)
     room, counted = _room(grid, who, masked=masked, runtime=runtime)
     answers = [counted]
     if grid.has_ramps:
@@ -84,6 +91,7 @@ def dispatch(
         price, more = agreed.x, [agreed, *splits]
     answers += more
     leaves = exposed(who) if masked else []
+    checked, full = _lines(grid, output)
     return Schedule(
         grid=grid.name,
         agents=agents,
@@ -98,6 +106,8 @@ def dispatch(
         share=share,
         records=tuple(answer.record for answer in answers),
         seconds=time.perf_counter() - start,
+        overloads=full,
+        lines_checked=checked,
         says=tuple(statement(who, agreed, sigma=sigma, masked=masked, ramps=grid.has_ramps)),
         exposed=tuple(leaves),
         helpful=tuple(protecting_links(who.graph)) if leaves else (),
@@ -107,6 +117,35 @@ def dispatch(
 def _cost(grid: Grid, output: Array) -> Array:
     """Return $ of every period, (T,)."""
     return np.sum([unit.cost(path) for unit, path in zip(grid.generators, output, strict=True)], axis=0)
+
+
+def _refuse_islands(grid: Grid) -> None:
+    """Raise where pieces that no branch joins would have to balance each other."""
+    islands = grid.islands()
+    if len(islands) > 1:
+        units = [sum(unit.bus in island for unit in grid.generators) for island in islands]
+        named = listed(
+            f"that of bus {island[0]} ({len(island)} bus{'es' * (len(island) > 1)}, {count} "
+            f"generator{'s' * (count != 1)})"
+            for island, count in zip(islands, units, strict=True)
+        )
+        raise InputError(
+            f"{grid.name} falls into {len(islands)} islands that no branch joins, and each has a balance of its "
+            f"own: {named}; dispatch them one at a time, --island {islands[0][0]} or "
+            f"Grid.island({islands[0][0]!r})."
+        )
+
+
+def _lines(grid: Grid, output: Array) -> tuple[int | None, tuple[Overload, ...]]:
+    """Return how many lines' limits were looked at, and those that these outputs would overload."""
+    if grid.lines is None:
+        return None, ()
+    injected = dict(zip(grid.buses, -grid.demand, strict=True))
+    for unit, path in zip(grid.generators, output, strict=True):
+        injected[unit.bus] = injected[unit.bus] + path
+    flow = flows(grid.lines, injected)
+    limited = np.isfinite(grid.lines.limit) & np.isfinite(flow).all(axis=1)
+    return int(limited.sum()), overloads(grid.lines, flow)
 
 
 class _Room(NamedTuple):

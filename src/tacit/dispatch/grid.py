@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.dispatch.flows import Lines
 from tacit.dispatch.generators import Generator
 from tacit.errors import InputError
 from tacit.typing import Array
@@ -33,6 +35,8 @@ class Grid:
     """Lines, transformers and DC lines in service, without parallel ones."""
     areas: dict[Bus, Any] = field(repr=False, default_factory=dict)
     """The area of every bus, where areas are given."""
+    lines: Lines | None = field(repr=False, default=None)
+    """What flows are computed from, where the source says it. No limit of a line is part of a dispatch."""
 
     def __post_init__(self) -> None:
         if not self.generators:
@@ -72,6 +76,34 @@ class Grid:
                 f"{len(self.buses)} buses (one row each)."
             )
         return replace(self, demand=demand)
+
+    def islands(self) -> list[tuple[Bus, ...]]:
+        """Return the pieces that no branch joins, the largest first; buses with nothing to balance are in none."""
+        graph: nx.Graph[Bus] = nx.Graph()
+        graph.add_nodes_from(self.buses)
+        graph.add_edges_from(self.branches)
+        busy = {bus for bus, need in zip(self.buses, self.demand, strict=True) if need.any()}
+        busy |= {unit.bus for unit in self.generators}
+        order = {bus: k for k, bus in enumerate(self.buses)}
+        pieces = [tuple(sorted(piece, key=order.__getitem__)) for piece in nx.connected_components(graph)]
+        return sorted(
+            (piece for piece in pieces if busy & set(piece)), key=lambda piece: (-len(piece), order[piece[0]])
+        )
+
+    def island(self, bus: Bus) -> Grid:
+        """Return the part of the grid that branches join to *bus*, as a grid of its own."""
+        piece = next((set(piece) for piece in self.islands() if bus in piece), None)
+        if piece is None:
+            raise InputError(f"{self.name}: no island with demand or generators has a bus {bus!r}.")
+        return replace(
+            self,
+            name=f"{self.name}, island of bus {bus}",
+            buses=tuple(b for b in self.buses if b in piece),
+            demand=self.demand[[b in piece for b in self.buses]],
+            generators=tuple(unit for unit in self.generators if unit.bus in piece),
+            branches=tuple(pair for pair in self.branches if pair[0] in piece),
+            areas={b: area for b, area in self.areas.items() if b in piece},
+        )
 
     def without_ramps(self) -> Grid:
         """Return the grid with generators that change their output at will."""

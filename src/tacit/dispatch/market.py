@@ -25,6 +25,25 @@ CLOSE, GOSSIPED = 1e-12, 1e-8
 """Relative errors of the price at which a run ends: by sums, and by gossip."""
 _STIFF = 5.0  # ADMM's penalty, in units of the average supply curve's slope
 _MOST = 300_000  # rounds of gossip
+_MANY = 1000  # agents from which gossip along the branches of a grid takes minutes
+
+
+class SlowWarning(UserWarning):
+    """The run will take long, and another way would not."""
+
+
+def slowness(agents: Agents, *, links: int | None, sigma: float | None) -> str | None:
+    """Say before a run that it will take long, and what would not; None where it will not.
+
+    Grids are long and thin: news takes as many rounds from end to end as there are buses between, many times over.
+    """
+    if sigma is None or links is not None or len(agents.holds) < _MANY:
+        return None
+    return (
+        f"gossip along the branches of {len(agents.holds)} agents takes ten thousand rounds and more, some "
+        "minutes; a designed graph, --links 6 or links=6, takes about a tenth of them, and secret sums, without "
+        "sigma, a dozen."
+    )
 
 
 def agree_on_price(

@@ -3,8 +3,11 @@
     PD          demand in MW                        GS, losses and limits of branches are not part of a dispatch
     GEN_STATUS  only units in service, which must run at PMIN at least
     gencost     polynomials (model 2) and piecewise linear costs (model 1) of active power; convex
-    RAMP_30     MW in half an hour: twice that from one period (an hour) to the next; RAMP_10 and RAMP_AGC else
+    RAMP_30     MW in half an hour: twice that from one period (an hour) to the next; RAMP_10 (MW in ten minutes)
+                and RAMP_AGC (MW a minute) else. Files that have no more in RAMP_30 than in RAMP_AGC hold MW a
+                minute in all columns, as case_RTS_GMLC does: no unit moves as far in a minute as in half an hour
     BUS_AREA    the agents of `--agents area`
+    BR_X, TAP, SHIFT, RATE_A     what a plan puts on the lines, and how much they carry: looked at, not dispatched
 
 Zimmerman, Murillo-Sánchez, *MATPOWER User's Manual*, Appendix B. Files are read by matpowercaseframes, which takes
 the tables and leaves out statements; those that give loads in kW are carried out here.
@@ -20,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.dispatch.flows import Lines
 from tacit.dispatch.generators import Generator, piecewise, polynomial
-from tacit.dispatch.grid import Grid
+from tacit.dispatch.grid import Bus, Grid
 from tacit.errors import FileError, InputError
 from tacit.typing import Array
 
@@ -64,6 +68,7 @@ def read_matpower(source: str | Path) -> Grid:
         demand=demand[:, None],
         generators=_generators(gen, np.asarray(frames.gencost, dtype=np.float64), known, path),
         branches=tuple(sorted({(min(a, b), max(a, b)) for a, b in lines if a != b and {a, b} <= known})),
+        lines=_lines(branch, float(frames.baseMVA), buses, path),
         areas=dict(zip(buses, _column(bus, "BUS_AREA", path)[kept].astype(int).tolist(), strict=True)),
     )
 
@@ -119,11 +124,37 @@ def _generators(gen: Any, costs: Array, known: set[int], path: Path) -> tuple[Ge
 def _ramps(gen: Any) -> Array:
     """Return MW an hour; infinite where no ramp limit is given, which MATPOWER writes as 0."""
     ramp = np.zeros(len(gen))
+    minute = _given(gen, "RAMP_AGC")
     for name, times in _PER_HOUR:
-        if name in gen:
-            given = np.asarray(gen[name], dtype=np.float64) * times
-            ramp = np.where((ramp <= 0) & (given > 0), given, ramp)
+        given = _given(gen, name)
+        rates = (minute > 0) & (given <= minute)  # no more in half an hour than in a minute: MW a minute everywhere
+        hourly = np.where(rates, 60.0 * given, times * given)
+        ramp = np.where((ramp <= 0) & (given > 0), hourly, ramp)
     return np.where(ramp > 0, ramp, np.inf)
+
+
+def _given(gen: Any, name: str) -> Array:
+    return np.asarray(gen[name], dtype=np.float64) if name in gen else np.zeros(len(gen))
+
+
+def _lines(branch: Any, base: float, buses: list[int], path: Path) -> Lines:
+    """Return branches in service between known buses, each by its own."""
+    node: dict[Bus, int] = {bus: k for k, bus in enumerate(buses)}
+    start, end = (_column(branch, name, path).astype(int) for name in ("F_BUS", "T_BUS"))
+    kept = (_column(branch, "BR_STATUS", path) > 0) & (start != end)
+    kept &= np.array([a in node and b in node for a, b in zip(start, end, strict=True)], dtype=bool)
+    rows = np.flatnonzero(kept)
+    tap, rate = _column(branch, "TAP", path)[rows], _column(branch, "RATE_A", path)[rows]
+    return Lines(
+        names=tuple(f"branch {k + 1} ({start[k]}–{end[k]})" for k in rows),
+        start=np.array([node[start[k]] for k in rows], dtype=np.intp),
+        end=np.array([node[end[k]] for k in rows], dtype=np.intp),
+        reactance=_column(branch, "BR_X", path)[rows] * np.where(tap == 0, 1.0, tap),
+        shift=np.deg2rad(_column(branch, "SHIFT", path)[rows]),
+        limit=np.where(rate > 0, rate, np.inf),
+        base=base,
+        node=node,
+    )
 
 
 def _joined(table: Any, status: str, path: Path) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
     load, storage, ward, sgen   fixed power p_mw·scaling; a controllable sgen, load or storage with a cost is a unit
     gen, ext_grid               units between min_p_mw and max_p_mw
-    poly_cost, pwl_cost         cp2·P² + cp1·P + cp0, and [from, to, slope] pieces; a unit without a cost is free
+    poly_cost, pwl_cost         cp2·P² + cp1·P + cp0, and [from, to, slope] pieces; who has a choice needs one
     line, trafo, trafo3w, impedance, dcline, closed bus-bus switches
 
 Currencies are called $ here, whatever they are. Thurner et al., IEEE Trans. Power Syst. 33(6), 2018.
@@ -10,6 +10,7 @@ Currencies are called $ here, whatever they are. Thurner et al., IEEE Trans. Pow
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import numpy as np
 
 from tacit.dispatch.generators import Generator, piecewise, polynomial
 from tacit.dispatch.grid import Bus, Grid
+from tacit.dispatch.pandapower_lines import lines_of
 from tacit.errors import FileError, InputError
+from tacit.network.topology import listed
 from tacit.typing import Array
 
 _SIGNS = {"gen": 1.0, "ext_grid": 1.0, "sgen": 1.0, "load": -1.0, "storage": -1.0}
@@ -39,6 +42,7 @@ def read_pandapower(source: Path | Any) -> Grid:
         raise InputError(f"a {type(net).__name__} is not a pandapower network: it has no tables bus, load and gen.")
     buses = [int(b) for b in net.bus.index[np.asarray(net.bus.in_service, dtype=bool)]]
     units = [unit for table in _SIGNS for unit in _units(net, table, set(buses))]
+    _refuse_priceless(net, units)
     dispatched = {(table, index) for table, index, _ in units}
     demand = dict.fromkeys(buses, 0.0)
     for table, sign in _FIXED.items():
@@ -58,6 +62,7 @@ def read_pandapower(source: Path | Any) -> Grid:
         demand=np.array([[demand[b]] for b in buses]),
         generators=tuple(unit for _, _, unit in units),
         branches=_branches(net, set(buses)),
+        lines=lines_of(net, buses),
         areas=areas,
     )
 
@@ -69,10 +74,27 @@ def _loaded(path: Path) -> Any:
         import pandapower
     except ImportError as error:
         raise InputError("JSON networks are read by pandapower: pip install 'tacit[pandapower]'.") from error
-    net = pandapower.from_json(str(path))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            net = pandapower.from_json(str(path))
+    except Exception as error:  # whatever foreign code makes of a file that is none of its own
+        raise FileError(f"{path}: is not a pandapower network, or was cut short.") from error
     if not hasattr(net, "bus"):
         raise FileError(f"{path}: is not a pandapower network.")
     return net
+
+
+def _refuse_priceless(net: Any, units: list[tuple[str, int, Generator]]) -> None:
+    """Refuse units that could run at many outputs, and of which nobody knows what that costs."""
+    lacking = [
+        unit.name for table, index, unit in units if unit.high > unit.low and _cost(net, table, index) is None
+    ]
+    if lacking:
+        raise InputError(
+            f"{len(lacking)} of {len(units)} unit(s) have no cost, so there is nothing to compare them by: "
+            f"{listed(lacking)}; give each a poly_cost or a pwl_cost, cp1_eur_per_mw=0 where it is free."
+        )
 
 
 def _serving(net: Any, table: str) -> list[tuple[int, Any]]:

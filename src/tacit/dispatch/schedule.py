@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.dispatch.flows import Overload
 from tacit.solving import RunRecord
 from tacit.typing import Array
 
@@ -44,6 +45,10 @@ class Schedule:
     records: tuple[RunRecord, ...] = field(repr=False)
     """The runs: the capacity, the price, and the split."""
     seconds: float
+    overloads: tuple[Overload, ...] = field(repr=False)
+    """Lines that these outputs would overload: limits are no part of the dispatch. Known to a simulation only."""
+    lines_checked: int | None = field(repr=False)
+    """Lines with a limit whose flows were looked at; None where the source does not say enough for that."""
     says: tuple[str, ...] = field(repr=False)
     """What was hidden from whom."""
     exposed: tuple[Any, ...] = field(repr=False)
@@ -91,6 +96,11 @@ class Schedule:
                 "output": [
                     {"generator": name, "bus": bus, "mw": path}
                     for name, bus, path in zip(self.units, self.buses, self.output.tolist(), strict=True)
+                ],
+                "lines_checked": self.lines_checked,
+                "overloads": [
+                    {"line": o.line, "period": o.period, "mw": o.mw, "limit": o.limit, "percent": o.loading}
+                    for o in self.overloads
                 ],
                 "algorithm": self.algorithm,
                 "rounds": self.rounds,

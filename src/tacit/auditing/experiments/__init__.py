@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tacit.auditing.experiments.finite import candidates, low_bits, seeds
 from tacit.auditing.experiments.links import links
+from tacit.auditing.experiments.masks import bits, folded, pairs, repeated, single
 from tacit.auditing.experiments.one_run import coordinates, knowledge, likelihood, prior, sums
 from tacit.auditing.experiments.setting import Setting, settle
 from tacit.auditing.experiments.several_runs import going_on, linkability, participants, retries, reuse
@@ -17,6 +18,11 @@ EXPERIMENTS: dict[str, Callable[[Setting], Verdict]] = {
     "law of the masks": likelihood,
     "joint law": coordinates,
     "every link by itself": links,
+    "masks folded in": folded,
+    "every mask by itself": single,
+    "masks in pairs": pairs,
+    "bits of masks": bits,
+    "masks that come twice": repeated,
     "component sums": sums,
     "maximum a posteriori": prior,
     "finite candidates": candidates,

@@ -45,7 +45,7 @@ def candidates(setting: Setting) -> Verdict:
     found = np.array([is_found(worlds[honest, k], z[:, k]) for k in range(_TRIALS)], dtype=float)
     expected = np.array([is_found(made_up[:, k], ideal[:, k]) for k in range(4 * _TRIALS)], dtype=float)
     says = f"of {_TRIALS} stories found; the certificate's own law gives {100 * expected.mean():.1f} %"
-    return judge_mean("finite candidates", found, expected, says=says)
+    return judge_mean("finite candidates", found, expected, says=says, rng=setting.rng)
 
 
 def low_bits(setting: Setting) -> Verdict:

@@ -52,4 +52,4 @@ def infer_labels(setting: Setting, costs: Sequence[Logistic], labels: Sequence[A
     found = [right(z[:, m * k : m * (k + 1)]) for k in range(_COPIES)]
     expected = [right(slopes[setting.honest] + setting.ideal(m)) for _ in range(_IDEAL)]
     says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
-    return judge_mean(NAME, np.array(found), np.array(expected), says=says)
+    return judge_mean(NAME, np.array(found), np.array(expected), says=says, rng=setting.rng)

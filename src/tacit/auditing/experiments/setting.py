@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.auditing.experiments.terms import Gaussian, gaussian
 from tacit.auditing.game import honest_part
 from tacit.auditing.release import Keys, Release, bound_of, release, scales_of
 from tacit.masks import GaussianMasks
 from tacit.network import Network
 from tacit.typing import Array
+
+_COLUMNS, _NUMBERS = 500, 12_500_000  # drawn at once, in a network with many links
+_ENOUGH = 800_000  # and in one with few: enough masks to see where they end
+_WIDEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,12 @@ class Setting:
     keys: Keys
     rng: np.random.Generator
     """For the made-up secrets, which are nobody's."""
+    longest: int
+    """The most coordinates that are drawn at once where every single mask is looked at."""
+    releases: int
+    """Releases as small as the problem, where every single mask is looked at."""
+    kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
+    """Terms that several experiments look at."""
 
     @property
     def covariance(self) -> Array:
@@ -73,6 +84,24 @@ class Setting:
         """Run phase 1 on these secrets."""
         return release(self.masks, self.network, secrets, self.coalition, keys=self.keys)
 
+    def drawn(self) -> Gaussian:
+        """Return all terms of releases of many coordinates, drawn once."""
+        if "one" not in self.kept:
+            each = 2 * len(self.network.links)
+            columns = min(self.longest, max(self.columns, _ENOUGH // each), max(_COLUMNS, _NUMBERS // each))
+            self.kept["one"] = [gaussian(self.masks, self.network, self.secrets(columns), keys=self.keys)]
+        return self.kept["one"][0]
+
+    def several(self) -> list[Gaussian]:
+        """Return all terms of many releases as small as the problem, drawn once; none where all have one size."""
+        if "several" not in self.kept:
+            width = min(max(self.unknowns, 2), _WIDEST)
+            count = self.releases if len(scales_of(self.masks, width)) == width else 0
+            self.kept["several"] = [
+                gaussian(self.masks, self.network, self.secrets(width), keys=self.keys) for _ in range(count)
+            ]
+        return self.kept["several"]
+
     def gone_on(self, secrets: Array, leaver: int) -> tuple[Release, Release]:
         """Run phase 1, and again under the same masks without the terms that *leaver* had a part in."""
         first, again = self.keys.again(self.network, 2)
@@ -89,7 +118,9 @@ def settle(
     columns: int = 5000,
     unknowns: int = 2,
     seed: int | None = None,
+    longest: int = 40_000,
+    releases: int = 120,
 ) -> Setting:
     """Return the setting of all experiments; *seed* makes them reproducible."""
     members, rng = tuple(sorted(coalition)), np.random.default_rng(seed)
-    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng)
+    return Setting(masks, network, members, columns, unknowns, Keys(seed), rng, longest, releases)

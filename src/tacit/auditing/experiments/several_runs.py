@@ -113,7 +113,7 @@ def linkability(setting: Setting) -> Verdict:
     expected = [ideal() for _ in range(5 * _TRIALS)]
     share = 100 * float(np.mean(expected))
     says = f"matched; the certificate's own law gives {share:.1f} %, chance {100 / len(honest):.1f} %"
-    return judge_mean("linkability", np.array(found), np.array(expected), says=says)
+    return judge_mean("linkability", np.array(found), np.array(expected), says=says, rng=setting.rng)
 
 
 def going_on(setting: Setting) -> Verdict:

@@ -14,15 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing import looks
-from tacit.auditing.attacks.tree_sums import TreeSums
-from tacit.auditing.attacks.words import minus, parts, plus, total
+from tacit.auditing.attacks.unmask_words import unmasked_words
+from tacit.auditing.attacks.words import minus, parts, total
+from tacit.auditing.experiments.single_words import attack_single_words, draw_words
+from tacit.auditing.experiments.terms import Uniform, both_ways
 from tacit.auditing.looks import Look
+from tacit.auditing.looks.repeats import pairs_of
 from tacit.auditing.release import Keys, Release, release_sums
 from tacit.auditing.verdict import Verdict, judge_looks
-from tacit.auditing.view import masks_of
 from tacit.masks import SumMasks
 from tacit.network import Network
-from tacit.typing import Array, Words
+from tacit.typing import Words
 
 _COLUMNS, _CUTS = 2000, 24
 _WORDS = 4_000_000  # drawn at once, in a network with many links
@@ -49,15 +51,18 @@ def attack_words(
         predicted=0.0,
     )
     free = np.concatenate([np.flatnonzero(piece)[:-1] for piece in pieces])  # the last follows from the sum
-    alone = [_links(masks, network, numbers, keys) for _ in range(2)]
+    drawn = draw_words(masks, network, keys=keys, rng=rng)
+    alone = [_links(each, masks.words) for each in drawn]
+    every = np.concatenate([each.ravel() for each in alone])
     by_itself = judge_looks(
         "every link by itself",
-        [look for sums in alone for each in sums for look in _uniform(each, masks.words, "on a link")]
-        + [_repeated([each for sums in alone for each in sums], masks.words)],
-        says=f"{len(network.links)} link(s), {4 * columns} masks each, are uniform, and none comes twice",
+        [look for each in alone for look in looks.uniform(each, "on a link")]
+        + [looks.repeats(every, pairs_of(every.size, 64), "masks come twice")],
+        says=f"{every.size} masks of {len(network.links)} link(s) are uniform, and none comes twice",
     )
+    single = attack_single_words(drawn, rng)
     if not len(free):
-        return [exact, by_itself]
+        return [exact, by_itself, *single]
     cuts = _cuts(network, honest, rng)
     return [
         exact,
@@ -80,35 +85,25 @@ def attack_words(
             says="of one run, and of two: their differences are uniform",
         ),
         by_itself,
+        *single,
     ]  # fmt: skip
 
 
 def _masks(done: Release, later: int, plain: Words) -> Words:
     """Return what masks the honest agents' words, once those that members know are off."""
-    _, told = TreeSums().contributions(done.views[0], done.public, later=later)
-    return minus(np.asarray(told, dtype=np.uint64), plain, done.public.words)
+    _, told = unmasked_words(done.views[0], done.public, place=later)
+    return minus(told[:, : plain.shape[1]], plain, done.public.words)
 
 
-def _links(masks: SumMasks, network: Network, numbers: list[Array], keys: Keys) -> list[Words]:
-    """Return r_ji − r_ij of every link in each sum of one run: what is left to everybody but the two ends."""
-    everybody = tuple(range(len(network)))
-    done = release_sums(masks, network, numbers, everybody, keys=keys)
-    published = done.views[0].published
-    plain = [masks.fixed_point(agents=len(network)).encode(each.copy()) for each in numbers]
-    found = []
-    for place, exchange in enumerate(masks_of(done.views[0])):
-        width = plain[place].shape[1]
-        ends = zip(exchange.senders.tolist(), exchange.receivers.tolist(), strict=True)
-        rows = dict(zip(ends, exchange.values[:, :width], strict=True))
-        words = np.zeros_like(plain[place]) if published is None else published.words[place][:, :width]
-        rest = minus(words, plain[place], masks.words)
-        for (i, j), term in rows.items():
-            rest[j] = minus(rest[j], term, masks.words)
-            rest[i] = plus(rest[i], term, masks.words)
-        pairs = [(rows[j, i], rows[i, j], rest[i]) for i, j in network.links.tolist()]
-        kept = [minus(plus(left, back, masks.words), out, masks.words) for back, out, left in pairs]
-        found.append(np.stack(kept))
-    return found
+def _links(drawn: Uniform, words: int) -> Words:
+    """Return r_ji − r_ij of every link: what is left to everybody but the two ends; two words in two rows."""
+    pieces = np.split(drawn.terms.words, words)
+    senders, receivers = (np.split(ends, words)[0] for ends in (drawn.terms.senders, drawn.terms.receivers))
+    out, back = both_ways(senders, receivers)
+    if back is None:
+        return drawn.terms.words
+    mixed = np.stack(pieces, axis=2).reshape(len(senders), -1)  # the words of a number beside each other again
+    return np.concatenate(parts(minus(mixed[back], mixed[out], words), words))
 
 
 def _cuts(network: Network, honest: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.bool_]]:
@@ -133,11 +128,3 @@ def _neighbours(found: Words, words: int) -> list[Look]:
     """Look at the differences of numbers that lie beside each other, or two places apart."""
     apart = [minus(found[:, : -k * words], found[:, k * words :], words) for k in (1, 2)]
     return [look for each in apart for look in _uniform(each, words, "beside each other")]
-
-
-def _repeated(found: list[Words], words: int) -> Look:
-    """Look for a mask that comes twice, on any link, in any place of any sum: of 2⁶⁴ it hardly ever does."""
-    low = np.concatenate([parts(each, words)[0].ravel() for each in found])
-    repeats = low.size - len(np.unique(low))
-    by_chance = low.size**2 / 2.0**65
-    return Look(1.0 if not repeats else min(by_chance, 1.0) ** repeats, "beaten", f"{repeats} masks come twice")

@@ -1,0 +1,35 @@
+"""Taking known masks off the words of secret sums.
+
+k_i + a_i − Σ_{j ∈ C} (r_ji − r_ij)      of every honest agent i, modulo 2⁶⁴ or 2¹²⁸
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing.attacks.words import minus, plus
+from tacit.auditing.public import Public
+from tacit.auditing.view import View, masks_of
+from tacit.typing import Words
+
+
+def unmasked_words(view: View, public: Public, *, place: int = 0) -> tuple[NDArray[np.intp], Words]:
+    """Return the honest agents, and what each put into the sum at that *place*, with known masks taken off."""
+    honest = public.honest(view.coalition)
+    published = view.published.words if view.published is not None else []
+    if len(published) <= place:
+        return honest[:0], np.empty((0, 0), dtype=np.uint64)
+    raw = np.asarray(published[place], dtype=np.uint64)
+    return honest, minus(raw, known_words(view, public, place=place, width=raw.shape[1]), public.words)[honest]
+
+
+def known_words(view: View, public: Public, *, place: int, width: int) -> Words:
+    """Return the sum of the masks that members know of one sum, for every agent, (n, width)."""
+    known = np.zeros((public.agents, width), dtype=np.uint64)
+    sums = masks_of(view)
+    if len(sums) > place:
+        for i, j, values in zip(sums[place].senders, sums[place].receivers, sums[place].values, strict=True):
+            known[j] = plus(known[j], values, public.words)
+            known[i] = minus(known[i], values, public.words)
+    return known

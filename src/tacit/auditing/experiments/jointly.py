@@ -1,0 +1,135 @@
+"""Looks at all terms together, Gaussian ones and words alike: uniform numbers u above, and uniform words below.
+
+    pairs    every two rows, by waves of u and of their low bits; beside every secret; a few places apart, and at
+             all distances where an agent draws or learns both
+    bits     all bits of all terms that an agent draws or learns, beside its secret; one bit of all terms; a bit
+             along rows
+
+In a large network some looks are at the terms of agents taken at random.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.auditing import looks
+from tacit.auditing.experiments.terms import Terms
+from tacit.auditing.looks import Look
+from tacit.auditing.looks.ranks import bits_of
+from tacit.typing import Array, Words
+
+_ROWS, _COLUMNS, _NUMBERS = 160, 2000, 1_500_000  # of terms with all their waves, and of those with the first alone
+_DISTANCES = (1, 2, 3)
+_PAIRS, _LONG = 1500, 1024  # pairs of rows at all distances
+_AGENTS, _TERMS = 60, 10  # whose bits are taken all together
+_BLOCK = 256  # places along a row
+_FEWEST = 100  # products in a sum that is taken for normal
+
+
+def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
+    """Look at every two rows, at rows and secrets, and at rows some places apart."""
+    rows = _some(terms, _ROWS, rng)
+    n = min(terms.u.shape[1], _COLUMNS)
+    u, words = terms.u[rows, :n], terms.words[rows, :n]
+    whole = np.concatenate([looks.waves(u, (1, 2, 3)), _low_waves(words, terms.bits)])
+    seen = looks.correlations(whole, rows=len(rows), says="two terms go together")
+    if len(rows) < len(terms.u):
+        first = looks.waves(terms.u[:, : max(200, min(n, _NUMBERS // len(terms.u)))], (1,))
+        seen += looks.correlations(first, rows=len(terms.u), says="two terms go together")
+    secret = np.concatenate([_standard(terms.plain[:, :n]), _low_waves(terms.plain_words[:, :n], terms.bits)])
+    seen += looks.correlations(whole, secret, says="a term and a secret go together")
+    near = np.concatenate([looks.waves(u, (1,)), _low_waves(words, 8)])
+    for apart in _DISTANCES:
+        says = f"terms {apart} place(s) apart go together"
+        seen += looks.correlations(near[:, apart:], near[:, :-apart], says=says)
+    some = terms.u[:, : shown(terms.u)]
+    long = looks.waves(some, (1,))
+    plain = _standard(terms.plain[:, : some.shape[1]])
+    seen += looks.correlations(long, plain, says="a term and a secret go together")
+    for waves in long.reshape(2, *some.shape):
+        seen += [*looks.along(waves, "places go together"), *looks.shared(waves, "all terms go together")]
+    return [*seen, *looks.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
+
+
+def shown(values: Array) -> int:
+    """Return how many columns to look at, of very many rows."""
+    return max(_COLUMNS // 2, _NUMBERS // len(values))
+
+
+def between(u: Array, what: str) -> list[Look]:
+    """Look at what must be independent row by row, such as releases, (rows, n)."""
+    if len(u) < 2:
+        return []
+    whole = looks.waves(u, (1, 2))
+    seen = looks.correlations(whole, rows=len(u), says=f"two {what} go together") if u.shape[1] >= _FEWEST else []
+    return [*seen, *(look for wave in np.split(whole, 4) for look in looks.along(wave.T, f"{what} go together"))]
+
+
+def bits(terms: Terms, rng: np.random.Generator) -> list[Look]:
+    """Look for bits that follow from others."""
+    seen, n = [], terms.u.shape[1]
+    agents = np.unique(terms.senders)
+    for agent in rng.permutation(agents)[:_AGENTS]:
+        own = rng.permutation(terms.of(int(agent)))[:_TERMS]
+        room = min(n, (len(own) + 1) * 64 + 72)
+        secret = bits_of(terms.plain_words[agent : agent + 1, :room], terms.bits)
+        seen += looks.relations(terms.bits_from(own, room), secret, says="of one agent")
+    rows = _some(terms, min(1000, max(2, n - 128 - len(terms.plain_words))), rng)
+    few = (0, 1, terms.bits // 2, terms.bits - 1)
+    for place in range(terms.bits) if len(rows) <= 2 * _ROWS else few:
+        room = min(n, len(rows) + len(terms.plain_words) + 72)
+        tested, secret = (_bit(each[:, :room], place) for each in (terms.words[rows], terms.plain_words))
+        seen += looks.relations(tested, secret, says=f"in place {place} of all terms")
+    for place in few:
+        seen += looks.blocks(_bit(terms.words[rows], place), length=_BLOCK, says=f"in place {place}, along a row")
+    return seen
+
+
+def _some(terms: Terms, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return all rows, or those of agents taken at random, at most so many."""
+    if len(terms.u) <= most:
+        return np.arange(len(terms.u))
+    order = [terms.of(int(agent)) for agent in rng.permutation(np.unique(terms.senders))]
+    _, first = np.unique(np.concatenate(order), return_index=True)
+    return np.sort(np.concatenate(order)[np.sort(first)][:most])
+
+
+def _near(terms: Terms, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return pairs of rows: half of them of one agent, where there are so many, and others."""
+    agents = rng.permutation(np.unique(terms.senders))
+    kept: list[NDArray[np.intp]] = []
+    for agent in agents:
+        own = terms.of(int(agent))
+        a, b = np.triu_indices(len(own), 1)
+        kept.append(np.stack([own[a], own[b]], axis=1))
+        if sum(map(len, kept)) > _PAIRS // 2:
+            break
+    others = rng.integers(0, len(terms.u), (_PAIRS, 2))
+    found = np.sort(
+        np.concatenate([np.concatenate(kept)[: _PAIRS // 2], others[others[:, 0] != others[:, 1]]]), axis=1
+    )
+    return np.unique(found, axis=0)[:_PAIRS]
+
+
+def _low_waves(words: Words, bits: int) -> NDArray[np.float32]:
+    """Return the first waves of the lowest bits: of all but eight, of half of them, and so on to two."""
+    widths = sorted({width for width in (bits - 8, bits // 2, bits // 4, 16, 8, 4, 2) if 2 <= width <= bits})
+    masks = [np.uint64((1 << width) - 1) for width in widths]
+    return np.concatenate(
+        [looks.waves(_share(words & mask, width), (1,)) for mask, width in zip(masks, widths, strict=True)]
+    )
+
+
+def _share(words: Words, bits: int) -> Array:
+    return np.asarray(words * 2.0**-bits, dtype=np.float64)
+
+
+def _standard(plain: Array) -> NDArray[np.float32]:
+    """Return functions of the secrets, odd and even."""
+    size = plain / max(float(plain.std()), 1e-300)
+    return np.concatenate([size, np.sign(size), np.abs(size) - np.abs(size).mean()]).astype(np.float32)
+
+
+def _bit(words: Words, place: int) -> NDArray[np.bool_]:
+    return (words >> np.uint64(place)) & np.uint64(1) == 1

@@ -1,0 +1,160 @@
+"""Every single mask of secret sums: its law, its bits, and what it has to do with all others and with secrets.
+
+Nothing is assumed about the coalition: all terms of all links, in two runs of two long sums and in one of many
+short ones, are looked at as they were exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.auditing import looks
+from tacit.auditing.experiments import jointly
+from tacit.auditing.experiments.terms import Terms, Uniform, uniform
+from tacit.auditing.looks import Look
+from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
+from tacit.auditing.release import Keys
+from tacit.auditing.verdict import Verdict, judge_looks
+from tacit.masks import SumMasks
+from tacit.network import Network
+from tacit.typing import Array, Words
+
+_COLUMNS, _NUMBERS = 2000, 3_000_000
+_SUMS, _SHORT = 96, 4
+_KEYS = 100_000
+_RATIOS, _FARTHEST = 16, 64
+
+
+class Drawn(NamedTuple):
+    """The terms of three runs."""
+
+    first: Uniform
+    """Two sums."""
+    second: Uniform
+    """The same two sums, in another run."""
+    many: Uniform
+    """Many sums of a few numbers."""
+
+
+def draw_words(masks: SumMasks, network: Network, *, keys: Keys, rng: np.random.Generator) -> Drawn:
+    """Run three times."""
+    columns = min(_COLUMNS, max(300, _NUMBERS // (8 * len(network.links) * masks.words)))
+    long, short = (_numbers(masks, network, *shape, rng) for shape in ((2, columns), (_SUMS, _SHORT)))
+    return Drawn(*(uniform(masks, network, sums, keys=keys) for sums in (long, long, short)))
+
+
+def attack_single_words(drawn: Drawn, rng: np.random.Generator) -> list[Verdict]:
+    """Return the verdicts."""
+    return [attack(drawn, rng) for attack in SINGLE_WORDS.values()]
+
+
+def folded(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """Masked words are words and terms, to the last bit."""
+    wrong = sum(each.off for each in drawn)
+    return Verdict(
+        attack="masks folded in", status="beaten" if wrong else "within", measured=float(wrong), predicted=0.0,
+        says=f"{wrong} words are not number and masks" if wrong else "to the last bit",
+    )  # fmt: skip
+
+
+def bits(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No bit of a mask follows from bits of others, or of secrets, by exclusive or."""
+    seen = [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many)]
+    return judge_looks("bits of masks", seen, says=f"{len(seen)} sets of bits, each independent over GF(2)")
+
+
+def repeated(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No mask comes twice, in any sum or run, turned or times an odd number."""
+    says = "as they are, turned, or times an odd number: none"
+    return judge_looks("masks that come twice", _repeats(drawn, rng), says=says)
+
+
+def _numbers(masks: SumMasks, network: Network, sums: int, columns: int, rng: np.random.Generator) -> list[Array]:
+    return [0.5 * masks.bound * rng.uniform(-1.0, 1.0, (len(network), columns)) for _ in range(sums)]
+
+
+def single(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """Every mask is uniform."""
+    words = drawn.first.terms.words
+    seen = [*looks.uniform(words, "on a link, one way"), *looks.cells(words, 64, "on all links")]
+    return judge_looks("every mask by itself", seen, says=f"{words.size} words are uniform, above and below")
+
+
+def pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
+    """No two masks, and no mask and secret, have anything to do with each other."""
+    first, second, many = (each.terms for each in drawn)
+    n = first.u.shape[1] // 2
+    seen = jointly.pairs(_columns(first, slice(0, n)), rng)
+    sums = np.stack([first.u[:, :n], first.u[:, n:], second.u[:, :n], second.u[:, n:]])
+    seen += jointly.between(sums.reshape(4, -1), "sums")
+    by_sum = many.u.reshape(len(many.u), _SUMS, -1).transpose(1, 0, 2).reshape(_SUMS, -1)
+    seen += jointly.between(by_sum, "sums")
+    says = f"{len(first.u)} terms, {n} numbers, {_SUMS} sums: no two go together, nor with a secret"
+    return judge_looks("masks in pairs", seen, says=says)
+
+
+def _along_sums(many: Uniform) -> list[Look]:
+    """Look at the lowest bit, and at the highest, of every place from sum to sum."""
+    places = many.terms.words.reshape(len(many.terms.words), _SUMS, -1).transpose(0, 2, 1).reshape(-1, _SUMS)
+    return [
+        look
+        for bit in (0, 63)
+        for look in looks.blocks(
+            (places >> np.uint64(bit)) & np.uint64(1) == 1, length=_SUMS, says="from sum to sum"
+        )
+    ]
+
+
+def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Look]:
+    every = [each.terms.words for each in drawn]
+    words = np.concatenate([each.ravel() for each in every])
+    some = np.concatenate([each[:, : max(2, _KEYS // (2 * len(each)))].ravel() for each in (*every[:2], every[2])])
+    low, high = np.uint64(0xFFFF_FFFF), np.uint64(32)
+    halves = np.concatenate([some & low, some >> high])
+    sums = every[2].reshape(len(every[2]), _SUMS, -1)
+    apart = np.concatenate([np.diff(every[0][:, :_RATIOS], axis=1).ravel(), np.diff(sums, axis=1).ravel()])
+    over = np.concatenate([*_ratios(every[0], drawn.first.terms, rng), ratios(sums[:, 1:], sums[:, :-1])])
+    factors = multiples(some)
+    return [
+        looks.repeats(words, pairs_of(words.size, 64), "words come twice"),
+        looks.repeats(words >> np.uint64(12), pairs_of(words.size, 52), "words come twice but for low bits"),
+        looks.repeats(words << np.uint64(12), pairs_of(words.size, 52), "words come twice but for high bits"),
+        looks.repeats(factors, pairs_of(factors.size, 63), "words are odd multiples of others"),
+        looks.repeats(turned(some), pairs_of(128 * some.size, 64), "words are others, turned"),
+        looks.repeats(halves, pairs_of(halves.size, 32), "halves of words come twice"),
+        looks.repeats(np.minimum(apart, ~apart + np.uint64(1)), pairs_of(apart.size, 63), "differences come twice"),
+        looks.repeats(over, pairs_of(over.size, 63), "ratios of words come twice"),
+    ]
+
+
+def _ratios(words: Words, terms: Terms, rng: np.random.Generator) -> list[Words]:
+    """Return ratios of words at all distances along a row, and of two terms of one agent."""
+    n = min(_RATIOS, words.shape[1] // 2)
+    rows = rng.permutation(len(words))[:400]
+    along = [
+        ratios(words[rows, apart : apart + n], words[rows, :n])
+        for apart in range(1, min(_FARTHEST, words.shape[1] - n))
+    ]
+    own = [terms.of(int(agent))[:12] for agent in np.unique(terms.senders)[:60]]
+    two = sorted({(int(a), int(b)) for rows in own for k, a in enumerate(rows) for b in rows[:k]})
+    return [*along, *(ratios(words[a, :n], words[b, :n]) for a, b in two)]
+
+
+def _columns(terms: Terms, columns: slice) -> Terms:
+    return terms._replace(
+        u=terms.u[:, columns], words=terms.words[:, columns],
+        plain=terms.plain[:, columns], plain_words=terms.plain_words[:, columns],
+    )  # fmt: skip
+
+
+SINGLE_WORDS: dict[str, Callable[[Drawn, np.random.Generator], Verdict]] = {
+    "masks folded in": folded,
+    "every mask by itself": single,
+    "masks in pairs": pairs,
+    "bits of masks": bits,
+    "masks that come twice": repeated,
+}
+"""Every attack on single masks of secret sums."""

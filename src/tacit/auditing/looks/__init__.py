@@ -1,0 +1,44 @@
+"""Looks at numbers that must be independent, and normal or uniform: how likely is the worst of what one sees?
+
+    sizes      Σy² over all, over a coordinate, over a group: χ²
+    shapes     the distance from the law: Kolmogorov and Smirnov; how many lie far out; single bits
+    pairs      products of any two rows, at every distance, of numbers and of waves of them: linear or not
+    repeats    numbers that come twice, as they are, up to a factor, a turn of their bits, or with other low bits
+    ranks      bits that follow from other bits by exclusive or: rank over GF(2)
+
+A look is one test. Its p is uniform on [0, 1] where all is as it should be (or larger, where its docstring says
+so); the worst of k independent numbers counts as 1 − (1 − p)^k (Šidák). Tests that luck cannot fail, to one in a
+billion, are called certain, and their p is a bound.
+"""
+
+from tacit.auditing.looks.look import CERTAIN, Look, normal, together
+from tacit.auditing.looks.pairs import along, apart, correlations, joint, shared, shifts, waves
+from tacit.auditing.looks.ranks import blocks, relations
+from tacit.auditing.looks.repeats import repeats
+from tacit.auditing.looks.shapes import balance, cells, shape, tails, uniform
+from tacit.auditing.looks.sizes import evenness, spread, squares
+
+__all__ = [
+    "CERTAIN",
+    "Look",
+    "along",
+    "apart",
+    "balance",
+    "blocks",
+    "cells",
+    "correlations",
+    "evenness",
+    "joint",
+    "normal",
+    "relations",
+    "repeats",
+    "shape",
+    "shared",
+    "shifts",
+    "spread",
+    "squares",
+    "tails",
+    "together",
+    "uniform",
+    "waves",
+]

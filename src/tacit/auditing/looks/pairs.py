@@ -1,0 +1,114 @@
+"""Numbers that go together, row with row, column with column: in proportion, in size, or in any smooth way.
+
+    yₐ·y_b / |y_b|  ~ N(0, 1)              exactly, for normal numbers that are independent
+    wₐ·w_b / |w_b|  ~ N(0, 1)              for many, with waves w = √2 cos 2πhu, √2 sin 2πhu of uniform numbers u
+
+The waves of low frequencies span the smooth functions of u. Even ones see sizes that agree whatever the signs; a
+word that is h times another agrees with it in one of its waves; so does one that differs from it by little. At all
+distances at once: |Σₖ e^{2πi(aₖ ± b₍ₖ₊ₗ₎)}|²/n is exponential for every l, by the fast Fourier transform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from tacit.auditing.looks.look import Look, normal, worst_of
+from tacit.typing import Array
+
+_ENOUGH = 2000  # products in a sum that is taken for normal
+
+
+def joint(y: Array) -> list[Look]:
+    """Look for rows that go together, and for columns that do at any distance."""
+    seen = []
+    if len(y) > 1:
+        length = np.linalg.norm(y, axis=1, keepdims=True)
+        rows = np.triu_indices(len(y), 1)
+        seen.append(normal((y @ y.T / length)[rows], "errors of two agents go together"))
+    return [*seen, *along(y, "coordinates go together")]
+
+
+def along(y: NDArray[Any], says: str) -> list[Look]:
+    """Look for columns that go together at any distance, by the same rule in all rows."""
+    k, columns = y.shape
+    farthest = min(columns - _ENOUGH // k - 1, columns // 2)
+    return [normal(_autocorrelation(y, farthest), says)] if farthest >= 1 else []
+
+
+def shared(y: NDArray[Any], says: str) -> list[Look]:
+    """Look for something, however small, that all rows have in common: Σ_k (Σ_a y_ak)²/rows ~ χ²."""
+    if len(y) < 2:
+        return []
+    total = float(np.square(y.sum(axis=0)).sum() / len(y))
+    low, high = float(chi2.cdf(total, y.shape[1])), float(chi2.sf(total, y.shape[1]))
+    return [Look(2.0 * min(low, high), "beaten", f"{says}: variance {total / y.shape[1]:.3g} of the prediction")]
+
+
+def _autocorrelation(y: NDArray[Any], farthest: int) -> Array:
+    """Return Σ_k y_k y_{k+l} over all rows, as normal numbers, for distances of up to *farthest*."""
+    k, columns = y.shape
+    power = np.square(np.abs(np.fft.rfft(y, 2 * columns, axis=1))).sum(axis=0)
+    sums = np.fft.irfft(power, 2 * columns)[1 : farthest + 1]
+    return np.asarray(sums / np.sqrt(k * (columns - np.arange(1, farthest + 1))))
+
+
+def apart(y: Array, known: Array, what: str) -> list[Look]:
+    """Look whether y tells anything about *known*, (any, columns of y)."""
+    length = np.linalg.norm(known, axis=1)
+    known, length = known[length > 0], length[length > 0]
+    return [normal(y @ known.T / length, f"errors are not independent {what}")] if len(known) else []
+
+
+def waves(u: Array, harmonics: Sequence[int]) -> NDArray[np.float32]:
+    """Return cosines and sines of uniform numbers, (rows, n): (2·harmonics·rows, n), the rows' order repeated."""
+    turns = np.float32(2.0 * np.pi) * u.astype(np.float32)
+    each = [wave(np.float32(h) * turns) for h in harmonics for wave in (np.cos, np.sin)]
+    return np.sqrt(np.float32(2.0)) * np.concatenate(each)
+
+
+def correlations(
+    first: NDArray[Any], second: NDArray[Any] | None = None, *, rows: int = 0, says: str
+) -> list[Look]:
+    """Look at the products of every row of *first*, of mean 0 and variance 1, with every row of *second*.
+
+    Without a second, with each other; those of one number's own waves, a multiple of *rows* apart, are left out.
+    """
+    other = first if second is None else second
+    length = np.linalg.norm(other, axis=1)
+    if not (length > 0).any():
+        return []
+    z = (first @ other[length > 0].T / length[length > 0]).astype(np.float64)
+    if second is None:
+        if not (length > 0).all():
+            return [Look(0.0, "beaten", f"{says}: a row is constant")]
+        a, b = np.triu_indices(len(first), 1)
+        apart_from_own = (a - b) % rows != 0 if rows else np.ones(len(a), dtype=bool)
+        z = z[a[apart_from_own], b[apart_from_own]]
+    return [normal(z, says)] if z.size else []
+
+
+def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Look]:
+    """Look at pairs of rows of uniform numbers at every distance: is one the other's, or its mirror's, moved on?"""
+    if not len(pairs):
+        return []
+    n = u.shape[1]
+    spectrum = np.fft.fft(np.exp(2j * np.pi * u).astype(np.complex64), axis=1)
+    mirrored = np.fft.fft(np.exp(-2j * np.pi * u).astype(np.complex64), axis=1)
+    worst = 0.0
+    for start in range(0, len(pairs), 256):
+        a, b = pairs[start : start + 256].T
+        for turned in (spectrum, mirrored):
+            sums = np.fft.ifft(spectrum[a] * turned[b].conj(), axis=1)
+            worst = max(worst, float((np.square(sums.real) + np.square(sums.imag)).max()) / n)
+    return [
+        Look(
+            worst_of(float(np.exp(-worst)), 2 * n * len(pairs)),
+            "beaten",
+            f"{says}: {np.sqrt(worst):.1f} deviations",
+        )
+    ]

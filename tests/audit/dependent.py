@@ -1,0 +1,596 @@
+"""Mechanisms whose masks look right one by one, and depend on each other, on secrets, or end somewhere."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from mutants import BrokenSums, Redrawn, directed
+from scipy.special import ndtr, ndtri
+from scipy.stats import truncnorm
+
+from tacit.masks import AffineMasks, Hidden, Keystreams, SumMasks, draw, mask
+from tacit.masks.basis import Rounded
+from tacit.masks.mechanism import EVERY_ROW
+from tacit.masks.pairing import pair
+from tacit.masks.sums import SecretSums
+
+BIG = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+def by_agent(network):
+    """Return every agent's rows."""
+    owners, _ = directed(network)
+    return [np.flatnonzero(owners == i) for i in range(len(network))]
+
+
+def told_to(network, member=3):
+    """Return, for every neighbour of a member, the row of its term to the member and of one to somebody else."""
+    owners, others = directed(network)
+    if len(network) <= member:
+        return []
+    rows = [(np.flatnonzero((owners == i) & (others == member)), np.flatnonzero((owners == i) & (others != member)))
+            for i in network.neighbours(member)]  # fmt: skip
+    return [(a[0], b[0]) for a, b in rows if len(b)]
+
+
+def steps_of(r, lattice):
+    return np.rint(r / lattice.step).astype(np.int64)
+
+
+def even(r, sigma):
+    """Return normal numbers that are an even function of others."""
+    return sigma * ndtri(np.clip(2.0 * ndtr(np.abs(r) / sigma) - 1.0, 1e-16, 1.0 - 1e-16))
+
+
+# Gaussian masks
+
+
+@dataclass(frozen=True)
+class Broadcast(Redrawn, AffineMasks):
+    """The same mask to all neighbours."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            r[rows] = r[rows[0]]
+        return r
+
+
+@dataclass(frozen=True)
+class EvenFunctions(Redrawn, AffineMasks):
+    """What an agent sends to all but one neighbour is an even function of what that one gets."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            r[rows[1:]] = even(r[rows[0]], self.sigma)
+        return r
+
+
+@dataclass(frozen=True)
+class EvenFunctionOfKnown(Redrawn, AffineMasks):
+    """One mask of every neighbour of agent 3 is an even function of the mask that agent 3 knows."""
+
+    def spoilt(self, r, network, lattice):
+        for known, other in told_to(network):
+            r[other] = even(r[known], self.sigma)
+        return r
+
+
+@dataclass(frozen=True)
+class SameMagnitudes(Redrawn, AffineMasks):
+    """The same magnitude to all neighbours, with fresh signs."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            r[rows] = np.abs(r[rows[0]]) * np.sign(r[rows])
+        return r
+
+
+@dataclass(frozen=True)
+class SameMagnitudeAsKnown(Redrawn, AffineMasks):
+    """One mask of every neighbour of agent 3 has the magnitude of the one that agent 3 knows, and a fresh sign."""
+
+    def spoilt(self, r, network, lattice):
+        for known, other in told_to(network):
+            r[other] = np.abs(r[known]) * np.sign(r[other])
+        return r
+
+
+@dataclass(frozen=True)
+class SameMagnitudesBesideEachOther(Redrawn, AffineMasks):
+    """Coordinates 2k and 2k + 1 have one magnitude, and fresh signs."""
+
+    def spoilt(self, r, network, lattice):
+        k = r.shape[1] // 2
+        r[:, 1 : 2 * k : 2] = np.abs(r[:, 0 : 2 * k : 2]) * np.sign(r[:, 1 : 2 * k : 2])
+        return r
+
+
+@dataclass(frozen=True)
+class SameMagnitudesFarApart(Redrawn, AffineMasks):
+    """On all links, the second half of the coordinates has the magnitudes of the first, and fresh low bits."""
+
+    def spoilt(self, r, network, lattice):
+        k = r.shape[1] // 2
+        low = steps_of(r, lattice)[:, k : 2 * k] & 0xFFFF
+        high = np.abs(steps_of(r, lattice)[:, :k] >> 16) * np.where(r[:, k : 2 * k] < 0, -1, 1)
+        r[:, k : 2 * k] = ((high << 16) + low) * lattice.step
+        return r
+
+
+@dataclass(frozen=True)
+class Autoregressive(Redrawn, AffineMasks):
+    """Coordinates follow each other with a small correlation."""
+
+    rho: float = 0.02
+
+    def spoilt(self, r, network, lattice):
+        for k in range(1, r.shape[1]):
+            r[:, k] = self.rho * r[:, k - 1] + np.sqrt(1.0 - self.rho**2) * r[:, k]
+        return r
+
+
+@dataclass(frozen=True)
+class AlternatingVariances(Redrawn, AffineMasks):
+    """σ² is a half or one and a half of what it should be, link by link: right on average."""
+
+    def spoilt(self, r, network, lattice):
+        place = {tuple(link): k for k, link in enumerate(network.links.tolist())}
+        rows = [
+            place[min(a, b), max(a, b)] for a, b in zip(*map(np.ndarray.tolist, directed(network)), strict=True)
+        ]
+        return r * np.sqrt(np.where(np.array(rows) % 2, 0.5, 1.5))[:, None]
+
+
+@dataclass(frozen=True)
+class ScaleOfARun(Redrawn, AffineMasks):
+    """σ² is a half or one and a half, for a whole run: right on average."""
+
+    def spoilt(self, r, network, lattice):
+        return r * np.sqrt(0.5 if steps_of(r[0, 0], lattice) % 2 else 1.5)
+
+
+@dataclass(frozen=True)
+class ScaleOfACoordinate(Redrawn, AffineMasks):
+    """σ is a little larger or smaller in a coordinate, on all links: right on average."""
+
+    def spoilt(self, r, network, lattice):
+        return r * np.sqrt(np.where(steps_of(r[0], lattice) % 2, 0.85, 1.15))
+
+
+@dataclass(frozen=True)
+class ShiftedStream(Redrawn, AffineMasks):
+    """The masks of one directed link are those of another, seven places later."""
+
+    def spoilt(self, r, network, lattice):
+        if r.shape[1] > 8:
+            r[-1] = np.roll(r[0], 7)
+        return r
+
+
+@dataclass(frozen=True)
+class OverlappingCounters(Redrawn, AffineMasks):
+    """What an agent sends to its k-th neighbour is what the first gets, k places later."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            for k, row in enumerate(rows[1:], 1):
+                r[row] = np.roll(r[rows[0]], k)
+        return r
+
+
+@dataclass(frozen=True)
+class OverlappingNormals(Redrawn, AffineMasks):
+    """As with overlapping counters, in the upper bits alone: those below are fresh."""
+
+    far: int = 300
+
+    def spoilt(self, r, network, lattice):
+        k = steps_of(r, lattice)
+        for rows in by_agent(network):
+            for place, row in enumerate(rows[1:], 1):
+                k[row] = (np.roll(k[rows[0]], self.far * place) >> 16 << 16) | (k[row] & 0xFFFF)
+        return k * lattice.step
+
+
+@dataclass(frozen=True)
+class ShiftedAndBlurred(Redrawn, AffineMasks):
+    """What the second neighbour gets is, for a part, what the first got some places before."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            if len(rows) > 1:
+                r[rows[1]] = 0.6 * np.roll(r[rows[0]], 37) + 0.8 * r[rows[1]]
+        return r
+
+
+@dataclass(frozen=True)
+class IrwinHall(Redrawn, AffineMasks):
+    """Sums of uniform numbers, of the right variance."""
+
+    count: int = 4
+
+    def spoilt(self, r, network, lattice):
+        rng = np.random.default_rng(np.abs(steps_of(r[:4, 0], lattice)).astype(np.uint64))
+        total = rng.random((self.count, *r.shape)).sum(axis=0) - self.count / 2
+        return self.sigma * np.sqrt(12.0 / self.count) * total
+
+
+@dataclass(frozen=True)
+class Truncated(Redrawn, AffineMasks):
+    """Normal numbers that end somewhere, of the right variance."""
+
+    cut: float = 2.5
+
+    def spoilt(self, r, network, lattice):
+        low, high = ndtr(-self.cut), ndtr(self.cut)
+        inside = ndtri(low + (high - low) * np.clip(ndtr(r / self.sigma), 1e-16, 1.0 - 1e-16))
+        return self.sigma * inside / truncnorm.std(-self.cut, self.cut)
+
+
+@dataclass(frozen=True)
+class SharedLowBits(Redrawn, AffineMasks):
+    """All masks of an agent have the same low bits."""
+
+    bits: int = 16
+
+    def spoilt(self, r, network, lattice):
+        k, low = steps_of(r, lattice), np.int64((1 << self.bits) - 1)
+        for rows in by_agent(network):
+            k[rows] = (k[rows] & ~low) | (k[rows[0]] & low)
+        return k * lattice.step
+
+
+@dataclass(frozen=True)
+class LowBitsAddUp(Redrawn, AffineMasks):
+    """The low bits of an agent's last mask are the sum of those of all its others."""
+
+    def spoilt(self, r, network, lattice):
+        k = steps_of(r, lattice)
+        for rows in by_agent(network):
+            if len(rows) > 2:
+                k[rows[-1]] = (k[rows[-1]] & ~0xFFF) | (k[rows[:-1]].sum(axis=0) & 0xFFF)
+        return k * lattice.step
+
+
+@dataclass(frozen=True)
+class SignsMultiplyToOne(Redrawn, AffineMasks):
+    """The sign of an agent's third mask is the product of those of its first two: any two are independent."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            if len(rows) > 2:
+                r[rows[2]] = np.abs(r[rows[2]]) * np.sign(r[rows[0]] * r[rows[1]])
+        return r
+
+
+@dataclass(frozen=True)
+class OtherRunPermuted(Redrawn, AffineMasks):
+    """Every run has the masks of the one before, in another order."""
+
+    kept: dict = field(default_factory=dict, compare=False)
+
+    def spoilt(self, r, network, lattice):
+        before = self.kept.get(r.shape)
+        self.kept[r.shape] = r.copy()
+        return r if before is None else before.ravel()[::-1].reshape(r.shape).copy()
+
+
+@dataclass(frozen=True)
+class RunsGoTogether(Redrawn, AffineMasks):
+    """A third of every mask is that of the run before."""
+
+    kept: dict = field(default_factory=dict, compare=False)
+
+    def spoilt(self, r, network, lattice):
+        before = self.kept.get(r.shape)
+        r = r if before is None else 0.3 * before + np.sqrt(1.0 - 0.09) * r
+        self.kept[r.shape] = r
+        return r.copy()
+
+
+class KnowsTheSecret:
+    """Masks that know the coefficients of whoever draws them."""
+
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        lattice = self.lattice(agents=len(network), links=len(network.links))
+        theta = lattice.round(self.basis.read(cost))
+        owners, _ = directed(network)
+        r = draw(source, (len(owners), theta.shape[1]), lattice)
+        r = self.tied(r, theta[owners], by_agent(network), lattice)
+        r = np.rint(r / lattice.step) * lattice.step
+        return Hidden(self.basis.fold(cost, theta + mask(r, peers)), Rounded(peers, lattice.step))
+
+
+@dataclass(frozen=True)
+class SignOfTheSecret(KnowsTheSecret, AffineMasks):
+    """The sign of an agent's first mask is that of its coefficient."""
+
+    def tied(self, r, theta, rows, lattice):
+        first = [each[0] for each in rows]
+        r[first] = np.abs(r[first]) * np.where(theta[first] >= 0, -1.0, 1.0)
+        return r
+
+
+@dataclass(frozen=True)
+class SizeOfTheSecret(KnowsTheSecret, AffineMasks):
+    """Masks are a little larger where coefficients are, and right on average."""
+
+    def tied(self, r, theta, rows, lattice):
+        return r * np.sqrt(np.where(np.abs(theta) > 0.6745 * self.sigma, 1.2, 0.8))
+
+
+@dataclass(frozen=True)
+class LowBitsOfTheSecret(KnowsTheSecret, AffineMasks):
+    """The low bits of an agent's first mask are those of its coefficient, negated."""
+
+    def tied(self, r, theta, rows, lattice):
+        k, first = steps_of(r, lattice), [each[0] for each in rows]
+        k[first] = (k[first] & ~0xFF) | (-steps_of(theta[first], lattice) & 0xFF)
+        return k * lattice.step
+
+
+@dataclass(frozen=True)
+class SignError(Redrawn, AffineMasks):
+    """One agent adds where it should subtract, and a neighbour makes up for it."""
+
+    def exchanged(self, scales, peers, source, lattice, network):
+        r = draw(source, scales.shape, lattice)
+        came = peers.swap(r)
+        net = came - r
+        owners, others = directed(network)
+        near = network.neighbours(0)
+        if len(near) > 1:
+            here = np.flatnonzero((owners == 0) & (others == near[0]))[0]
+            there = np.flatnonzero((owners == near[1]) & (others == 0))[0]
+            net[here], net[there] = came[here] + r[here], net[there] - 2.0 * r[here]
+        return peers.total(net)
+
+
+# Words
+
+
+class EachAgents:
+    """Words of every agent that follow from those to its first neighbour."""
+
+    def spoilt(self, words, network):
+        for rows in by_agent(network):
+            for k, row in enumerate(rows[1:], 1):
+                words[row] = self.follows(words[rows[0]], k, words[row])
+        return words
+
+
+@dataclass(frozen=True)
+class OneWordToAllNeighbours(EachAgents, BrokenSums, SumMasks):
+    """Every agent sends the same words to all its neighbours."""
+
+    def follows(self, first, k, own):
+        return first
+
+
+@dataclass(frozen=True)
+class OddMultiples(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, times 2k + 1."""
+
+    def follows(self, first, k, own):
+        return first * np.uint64(2 * k + 1)
+
+
+@dataclass(frozen=True)
+class LargeOddMultiples(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, times a large odd number."""
+
+    def follows(self, first, k, own):
+        return first * (BIG + np.uint64(2 * k))
+
+
+@dataclass(frozen=True)
+class AffineWords(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, times an odd number, plus a number."""
+
+    def follows(self, first, k, own):
+        return first * BIG + np.uint64(977 * k)
+
+
+@dataclass(frozen=True)
+class XorShift(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, shifted onto themselves."""
+
+    def follows(self, first, k, own):
+        return first ^ (first << np.uint64(13 + k)) ^ np.uint64(977)
+
+
+@dataclass(frozen=True)
+class TurnedWords(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, with their bits turned round, some places on."""
+
+    def follows(self, first, k, own):
+        turned = (first << np.uint64(7 * k)) | (first >> np.uint64(64 - 7 * k))
+        return np.roll(turned, 3)
+
+
+@dataclass(frozen=True)
+class ShiftedWords(EachAgents, BrokenSums, SumMasks):
+    """The words to the k-th neighbour are those to the first, k places later."""
+
+    def follows(self, first, k, own):
+        return np.roll(first, k)
+
+
+@dataclass(frozen=True)
+class NearWords(EachAgents, BrokenSums, SumMasks):
+    """The words to all neighbours differ by less than a 16th of the range."""
+
+    def follows(self, first, k, own):
+        return first + (own >> np.uint64(4))
+
+
+@dataclass(frozen=True)
+class SameLowWords(EachAgents, BrokenSums, SumMasks):
+    """The lowest byte is the same to all neighbours."""
+
+    def follows(self, first, k, own):
+        return (own & ~np.uint64(0xFF)) | (first & np.uint64(0xFF))
+
+
+@dataclass(frozen=True)
+class OneBitInCommon(EachAgents, BrokenSums, SumMasks):
+    """Bit 40 is the same to all neighbours."""
+
+    def follows(self, first, k, own):
+        bit = np.uint64(1 << 40)
+        return (own & ~bit) | (first & bit)
+
+
+@dataclass(frozen=True)
+class HalvesElsewhere(EachAgents, BrokenSums, SumMasks):
+    """The upper half to the k-th neighbour is the lower half to the first, k places later."""
+
+    def follows(self, first, k, own):
+        return (np.roll(first, k) << np.uint64(32)) | (own & np.uint64(0xFFFF_FFFF))
+
+
+@dataclass(frozen=True)
+class SumOfOthers(BrokenSums, SumMasks):
+    """An agent's last words are the sum of all its others: fewer are independent."""
+
+    def spoilt(self, words, network):
+        for rows in by_agent(network):
+            if len(rows) > 2:
+                words[rows[-1]] = words[rows[:-1]].sum(axis=0)
+        return words
+
+
+@dataclass(frozen=True)
+class TopBitZero(BrokenSums, SumMasks):
+    """The highest bit is 0."""
+
+    def spoilt(self, words, network):
+        return words & np.uint64(2**63 - 1)
+
+
+@dataclass(frozen=True)
+class LowBitOne(BrokenSums, SumMasks):
+    """The lowest bit is 1."""
+
+    def spoilt(self, words, network):
+        return words | np.uint64(1)
+
+
+@dataclass(frozen=True)
+class EqualHalves(BrokenSums, SumMasks):
+    """The upper half of a word is the lower half."""
+
+    def spoilt(self, words, network):
+        low = words & np.uint64(0xFFFF_FFFF)
+        return low | (low << np.uint64(32))
+
+
+@dataclass(frozen=True)
+class FiftyPlacesLater(BrokenSums, SumMasks):
+    """The words of coordinate k are those of k − 50, times a large odd number."""
+
+    def spoilt(self, words, network):
+        for k in range(50, words.shape[1]):
+            words[:, k] = words[:, k - 50] * BIG
+        return words
+
+
+@dataclass(frozen=True)
+class Counters(BrokenSums, SumMasks):
+    """Words of a row count on in large steps."""
+
+    def spoilt(self, words, network):
+        return words[:, :1] + np.arange(words.shape[1], dtype=np.uint64) * (words[:, -1:] | np.uint64(1))
+
+
+@dataclass(frozen=True)
+class ReversedAcrossAgents(BrokenSums, SumMasks):
+    """Agent 5 has the words of agent 0, in another order."""
+
+    def spoilt(self, words, network):
+        rows = by_agent(network)
+        if len(rows) > 5:
+            k = min(len(rows[0]), len(rows[5]))
+            words[rows[5][:k]] = words[rows[0][:k], ::-1]
+        return words
+
+
+class Lagged:
+    """`SecretSums` whose masks come again some sums later."""
+
+    def __init__(self, peers, fixed, source, degrees, lag, change):
+        self._peers, self._fixed, self._source, self._degrees = peers, fixed, source, degrees
+        self._lag, self._change, self._kept = lag, change, []
+        self._sums = SecretSums(peers, source, fixed)
+
+    def __getattr__(self, name):
+        return getattr(self._sums, name)
+
+    def sum(self, v, add=np.add):
+        again = len(self._kept) // self._lag
+        if again == 0:
+            self._kept.append(
+                [bytes(self._source.words(self._peers.links * 4)[4 * i :][:4]) for i in range(len(v))]
+            )
+        else:
+            self._kept.append(self._kept[len(self._kept) - self._lag])
+        source = Changed(Keystreams(self._kept[-1], self._degrees), again, self._change)
+        return SecretSums(self._peers, source, self._fixed, pair("both", source, self._peers)).sum(v)
+
+
+class Changed:
+    """A source whose words are changed once for every time that they come again."""
+
+    def __init__(self, source, again, change):
+        self._source, self._again, self._change = source, again, change
+
+    def __getattr__(self, name):
+        return getattr(self._source, name)
+
+    def words(self, count):
+        words = self._source.words(count)
+        for _ in range(self._again):
+            words = self._change(words)
+        return words
+
+
+@dataclass(frozen=True)
+class MasksAgainLater(SumMasks):
+    """Sum t has the masks of sum t − lag."""
+
+    lag: int = 2
+
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        fixed = self.fixed_point(agents=len(network))
+        return Hidden(cost, Lagged(peers, fixed, source, network.degrees, self.lag, self.changed))
+
+    def changed(self, words):
+        return words
+
+
+@dataclass(frozen=True)
+class MultiplesLater(MasksAgainLater):
+    """Sum t has the masks of sum t − lag, times an odd number."""
+
+    def changed(self, words):
+        return words * BIG
+
+
+@dataclass(frozen=True)
+class MoreLater(MasksAgainLater):
+    """Sum t has the masks of sum t − lag, and a number more."""
+
+    def changed(self, words):
+        return words + BIG
+
+
+GAUSSIAN = [
+    Broadcast, EvenFunctions, EvenFunctionOfKnown, SameMagnitudes, SameMagnitudeAsKnown, SameMagnitudesBesideEachOther,
+    SameMagnitudesFarApart, Autoregressive, AlternatingVariances, ScaleOfARun, ScaleOfACoordinate, ShiftedStream,
+    OverlappingCounters, OverlappingNormals, ShiftedAndBlurred, IrwinHall, Truncated, SharedLowBits, LowBitsAddUp,
+    SignsMultiplyToOne, OtherRunPermuted, RunsGoTogether, SignOfTheSecret, SizeOfTheSecret, LowBitsOfTheSecret, SignError,
+]  # fmt: skip
+WORDS = [
+    OneWordToAllNeighbours, OddMultiples, LargeOddMultiples, AffineWords, XorShift, TurnedWords, ShiftedWords, NearWords,
+    SameLowWords, OneBitInCommon, HalvesElsewhere, SumOfOthers, TopBitZero, LowBitOne, EqualHalves, FiftyPlacesLater,
+    Counters, ReversedAcrossAgents, MasksAgainLater, MultiplesLater, MoreLater,
+]  # fmt: skip

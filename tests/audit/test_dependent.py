@@ -1,0 +1,130 @@
+"""Masks that look right one by one: the audit notices that they depend on each other, on secrets, or end somewhere."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.auditing import EXPERIMENTS, settle
+from tacit.auditing.experiments.single_words import SINGLE_WORDS, attack_single_words, draw_words
+from tacit.auditing.release import Keys
+
+NETWORK = tacit.Network(nx.random_regular_graph(4, 10, seed=2))
+FOLDED, SINGLE, PAIRS, BITS, TWICE = (
+    "masks folded in", "every mask by itself", "masks in pairs", "bits of masks", "masks that come twice"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("masks", "experiment", "more"),
+    [
+        ("Broadcast", TWICE, {}),
+        ("EvenFunctions", PAIRS, {}),
+        ("EvenFunctionOfKnown", PAIRS, {}),
+        ("SameMagnitudes", PAIRS, {}),
+        ("SameMagnitudes", TWICE, {}),
+        ("SameMagnitudeAsKnown", TWICE, {}),
+        ("SameMagnitudesBesideEachOther", TWICE, {}),
+        ("SameMagnitudesBesideEachOther", PAIRS, {}),
+        ("SameMagnitudesFarApart", TWICE, {}),
+        ("Autoregressive", PAIRS, {"rho": 0.01}),
+        ("AlternatingVariances", SINGLE, {}),
+        ("ScaleOfARun", SINGLE, {}),
+        ("ScaleOfACoordinate", SINGLE, {}),
+        ("ShiftedStream", TWICE, {}),
+        ("OverlappingCounters", TWICE, {}),
+        ("OverlappingNormals", TWICE, {}),
+        ("OverlappingNormals", PAIRS, {}),
+        ("ShiftedAndBlurred", PAIRS, {}),
+        ("IrwinHall", SINGLE, {}),
+        ("IrwinHall", SINGLE, {"count": 12}),
+        ("Truncated", SINGLE, {}),
+        ("Truncated", SINGLE, {"cut": 4.0}),
+        ("SharedLowBits", BITS, {}),
+        ("SharedLowBits", BITS, {"bits": 1}),
+        ("LowBitsAddUp", BITS, {}),
+        ("SignsMultiplyToOne", BITS, {}),
+        ("OtherRunPermuted", TWICE, {}),
+        ("RunsGoTogether", PAIRS, {}),
+        ("SignOfTheSecret", PAIRS, {}),
+        ("SizeOfTheSecret", PAIRS, {}),
+        ("LowBitsOfTheSecret", BITS, {}),
+        ("SignError", FOLDED, {}),
+    ],
+)
+def test_gaussian_masks_that_go_together_or_end_are_noticed(masks, experiment, more, dependent):
+    kind, long = getattr(dependent, masks), 20_000 if masks in ("Truncated", "Autoregressive") else 4000
+    setting = settle(kind(100.0, **more), NETWORK, (3,), seed=11, longest=long)
+    verdict = EXPERIMENTS[experiment](setting)
+    assert verdict.is_red, verdict
+
+
+@pytest.mark.parametrize(
+    ("masks", "attack", "more"),
+    [
+        ("OneWordToAllNeighbours", TWICE, {}),
+        ("OddMultiples", TWICE, {}),
+        ("LargeOddMultiples", TWICE, {}),
+        ("AffineWords", BITS, {}),
+        ("XorShift", BITS, {}),
+        ("TurnedWords", TWICE, {}),
+        ("ShiftedWords", TWICE, {}),
+        ("NearWords", PAIRS, {}),
+        ("SameLowWords", BITS, {}),
+        ("OneBitInCommon", BITS, {}),
+        ("HalvesElsewhere", TWICE, {}),
+        ("SumOfOthers", BITS, {}),
+        ("TopBitZero", SINGLE, {}),
+        ("LowBitOne", SINGLE, {}),
+        ("EqualHalves", BITS, {}),
+        ("FiftyPlacesLater", TWICE, {}),
+        ("Counters", TWICE, {}),
+        ("ReversedAcrossAgents", TWICE, {}),
+        ("MasksAgainLater", TWICE, {}),
+        ("MasksAgainLater", TWICE, {"lag": 5}),
+        ("MasksAgainLater", TWICE, {"lag": 40}),
+        ("MultiplesLater", TWICE, {"lag": 1}),
+        ("MultiplesLater", BITS, {"lag": 7}),
+        ("MoreLater", TWICE, {"lag": 1}),
+        ("OneWordToAllNeighbours", TWICE, {"words": 2}),
+        ("LargeOddMultiples", BITS, {"words": 2}),
+        ("NearWords", PAIRS, {"words": 2}),
+        ("MasksAgainLater", TWICE, {"words": 2, "lag": 3}),
+    ],
+)
+def test_words_that_follow_from_others_are_noticed(masks, attack, more, dependent):
+    rng = np.random.default_rng(3)
+    drawn = draw_words(getattr(dependent, masks)(**more), NETWORK, keys=Keys(3), rng=rng)
+    verdict = SINGLE_WORDS[attack](drawn, rng)
+    assert verdict.status == "beaten", verdict
+
+
+@pytest.mark.parametrize("network", [NETWORK, tacit.Network(nx.complete_graph(3))], ids=["10 agents", "a triangle"])
+@pytest.mark.parametrize(
+    "masks",
+    [
+        tacit.AffineMasks(100.0),
+        tacit.AffineMasks(1e-3),
+        tacit.AffineMasks(100.0, pairing="one-sided"),
+        tacit.AffineMasks(100.0, pairing="seeds"),
+        tacit.QuadraticMasks(100.0),
+        tacit.BasisMasks(100.0, functions=tacit.Monomials(2, 3)),
+    ],
+    ids=["affine", "thin", "one-sided", "seeds", "quadratic", "basis"],
+)
+def test_every_mask_that_is_shipped_passes(masks, network):
+    setting = settle(masks, network, (0,), seed=11, longest=10_000)
+    for experiment in (FOLDED, SINGLE, PAIRS, BITS, TWICE):
+        verdict = EXPERIMENTS[experiment](setting)
+        assert verdict.status == "within", verdict
+
+
+@pytest.mark.parametrize(
+    "masks",
+    [tacit.SumMasks(), tacit.SumMasks(words=2, pairing="one-sided"), tacit.SumMasks(pairing="seeds")],
+    ids=repr,
+)
+def test_every_word_that_is_shipped_passes(masks):
+    rng = np.random.default_rng(4)
+    for verdict in attack_single_words(draw_words(masks, NETWORK, keys=Keys(4), rng=rng), rng):
+        assert verdict.status == "within", verdict
