@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax, xlogy
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -138,6 +138,8 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             parties = [replace(party, weight=party.mass * factors[party.y.astype(np.intp)]) for party in parties]
             masses = masses * factors
         self._masses = masses
+        if any(party.weight is not None for party in parties):
+            self._mass = float(masses.sum())
         return replace(table, parties=tuple(parties))
 
     @staticmethod
@@ -205,11 +207,11 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             each = np.kron(B[1:] - B[0], turn).astype(np.float64)
             own, errors = each @ fit.x, deviations(each, spread)
             names = tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
-        likelihood, null = float(fit.facts[0]), float(self._masses @ np.log(self._masses / self._masses.sum()))
+        likelihood, null = float(fit.facts[0]), float(xlogy(self._masses, self._masses / self._masses.sum()).sum())
         del self._masses
         against = f", against class {self.classes_[0]}" if not binary else f" of class {self.classes_[1]}"
         self.summary_ = Summary(
             model=f"{type(self).__name__} (log-odds{against})", names=names, coefficients=own,
             standard_errors=errors, freedom=np.inf, observations=fit.units.count, parties=len(table.parties),
-            facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", 1.0 - likelihood / null)),
+            facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", 1.0 - likelihood / null if null else np.nan)),
         )  # fmt: skip

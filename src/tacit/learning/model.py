@@ -164,9 +164,9 @@ class PrivateModel(BaseEstimator):
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
         assembly = Assembly.of(self, table, target=True, times=self._times)
         gone = None if dropped is None else _left_out(dropped, assembly)
-        table = self._prepared(table, assembly)
         self._mass = _total_weight(table, assembly)
-        units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
+        table = self._prepared(table, assembly)
+        units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target, mass=self._mass)
         answer, fit = self._fitted(table, assembly, units)
         if not answer.converged:
             said = f"{type(self).__name__} did not converge: {self._why(answer)}"
