@@ -1,7 +1,7 @@
 """What a fit tells, to whom, and that it is written down."""
 
+import contextlib
 import pickle
-import warnings
 
 import networkx as nx
 import numpy as np
@@ -10,9 +10,8 @@ import sklearn
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, cross_val_score
 
-import tacit
 from tacit import AffineMasks, Ledger, SumMasks
-from tacit.errors import InputError, LedgerError, RefusedError
+from tacit.errors import InputError, LedgerError, ProtectionError, RefusedError
 from tacit.learning import (
     PrivateHuberRegressor,
     PrivateLasso,
@@ -290,17 +289,12 @@ def test_a_ledger_counts_the_scales_of_links(records, tmp_path):
         assert len(book.entries()[0].release.link_scales) == 6
 
 
-def test_a_ledger_counts_every_draw_of_gaussian_masks(records, tmp_path):
-    """Huber's loss starts from the least squares, and both show effective costs."""
+def test_a_fit_that_masks_would_not_hide_is_refused_before_anything_is_entered(records, tmp_path):
+    """Huber's loss starts from least squares, which would be released before its own kinks are refused."""
     X, y, groups = records
-    epsilon = tacit.certify(nx.complete_graph(4), any=1, sigma=50.0).epsilon
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        PrivateHuberRegressor(privacy=AffineMasks(50.0), max_iter=5, ledger=tmp_path / "book").fit(
-            X, y, groups=groups
-        )
-    with Ledger(tmp_path / "book") as book:
-        assert [entry.epsilon for entry in book.entries()] == pytest.approx([epsilon, epsilon])
+    with pytest.raises(ProtectionError, match="nothing of the labels b, which the kinks of the cost tell"):
+        PrivateHuberRegressor(privacy=AffineMasks(50.0), ledger=tmp_path / "book").fit(X, y, groups=groups)
+    assert not (tmp_path / "book").exists()
 
 
 @pytest.mark.parametrize(
@@ -319,6 +313,24 @@ def test_a_ledger_needs_parties_that_exist(model, records, tmp_path):
     with pytest.raises(InputError, match="groups="):
         model(ledger=tmp_path / "book").fit(X, y)
     assert not (tmp_path / "book").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Caution. told")  # sums over two of the three
+def test_folds_that_are_drawn_again_and_again_are_refused_before_they_tell_a_record(tmp_path):
+    """Every fold leaves records out at every party; enough folds of fifteen records would determine them all."""
+    rng = np.random.default_rng(2)
+    X, groups, accepted = rng.normal(size=(15, 2)), np.arange(15) % 3, []
+    for _ in range(20):
+        keep = np.ones(15, dtype=bool)
+        for party in range(3):
+            keep[rng.choice(5, 2, replace=False) * 3 + party] = False
+        with contextlib.suppress(RefusedError):
+            PrivateStandardScaler(ledger=tmp_path / "book", any=0).fit(X[keep], groups=groups[keep])
+            accepted.append(keep.astype(float))
+    assert 5 < len(accepted) < 15, "as many as can be told without telling anything of one party"
+    for party in range(3):
+        others = np.array(accepted)[:, groups != party]
+        assert np.linalg.matrix_rank(accepted) == np.linalg.matrix_rank(others)
 
 
 def test_cross_validation_with_a_ledger_says_why_it_stops(records, tmp_path):

@@ -39,6 +39,10 @@ def dispatch_command(
             help="Hide demands alone, by masks of so many MW and gossip; whole costs by secret sums otherwise."
         ),
     ] = None,
+    hide: Annotated[
+        float | None,
+        typer.Option(help="With --sigma: how many MW are to be hidden."),
+    ] = None,
     no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
     profile: Annotated[
         str | None,
@@ -79,6 +83,7 @@ def dispatch_command(
             agents=cast(Kind, agents),
             links=links,
             sigma=sigma,
+            hide=hide,
             masked=not no_masks,
             runtime=runtime,
             on_progress=cast(Any, on_progress),

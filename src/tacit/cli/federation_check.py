@@ -19,6 +19,7 @@ from tacit.errors import InputError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
+from tacit.solving.stamping import NO_MASKS, of_network
 
 _REACHABLE = 3.0  # seconds
 _PAIRING = {
@@ -86,18 +87,13 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
     """Return all that is not as it should be, a sentence each."""
     found = []
-    if manifest.privacy.level == "none":
-        found.append("Nothing is hidden: level = none, and neighbours can read the costs from what they receive.")
-    elif certificate is None:
-        found.append("Of two members, each learns the other's part from the sum.")
-    elif not certificate.is_private:
+    stamps = [NO_MASKS] if manifest.privacy.level == "none" else [*of_network(manifest.network())]
+    found += [str(stamp) for stamp in stamps]
+    if certificate is not None and not certificate.is_private and not stamps:
         found.append(
             "A coalition would learn something exactly: make a manifest with more links (--links), or against "
             "fewer members (--any)."
         )
-    lonely = [name for name, near in neighbours(manifest).items() if len(near) == 1]
-    if lonely:
-        found.append(f"{listed(lonely)}: with one neighbour, who knows all masks there; ask for more links.")
     found += [
         f"{name} does not answer at {manifest.members[name].address}: it may not be running yet."
         for name, answered in answers.items()

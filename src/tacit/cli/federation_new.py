@@ -48,7 +48,10 @@ def new(
     guess: Annotated[
         float | None, typer.Option(help="Choose σ so that they guess right at most so often …")
     ] = None,
-    hide: Annotated[float | None, typer.Option(help="… between worlds that differ by so much.")] = None,
+    hide: Annotated[
+        float | None,
+        typer.Option(help="… between worlds that differ by so much. Statements are about it, too."),
+    ] = None,
     bound: Annotated[
         float | None, typer.Option(help="Public limit on every number that is masked; chosen unless given.")
     ] = None,
@@ -240,7 +243,15 @@ def _masks(
         if guess is None or hide is None:
             raise InputError(f"{level} masks need --sigma, or --guess and --hide to choose it by.")
         sigma = calibrate(graph, any=any_, guess=guess, hide=hide, bound=bound)
-    return Masks(level, sigma=sigma, bound=bound, words=words, pairing=pairing, any=any_)  # type: ignore[arg-type]
+    return Masks(
+        level,  # type: ignore[arg-type]
+        sigma=sigma,
+        bound=bound,
+        words=words,
+        pairing=pairing,
+        any=any_,
+        hide=hide,
+    )
 
 
 def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:

@@ -32,7 +32,7 @@ from tacit.costs.family import Family
 from tacit.costs.packed import pack, packed_size, unpack
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.stack import CostStack, groups
-from tacit.coverage import Coverage, Part, together
+from tacit.coverage import Coverage, Kind, Part, together
 from tacit.errors import CostError
 from tacit.typing import Array
 
@@ -42,6 +42,8 @@ AnyCost = Family | CostStack
 class Basis(ABC):
     """Public functions, as far as masks need to know them."""
 
+    kind: Kind = "basis"
+    """Which masks those over this basis are."""
     covers_all: bool = False
     """Whether the basis covers every cost that it accepts."""
     bends_costs: bool = True
@@ -81,6 +83,7 @@ class Basis(ABC):
 class Linear(Basis):
     """φ_k(x) = x_k: the affine part."""
 
+    kind = "affine"
     bends_costs = False
 
     def scales(self, dim: int) -> Array:
@@ -99,7 +102,7 @@ class Linear(Basis):
         """Return what the family's affine part holds."""
         part = cost.affine_part
         return Coverage(
-            kind="affine", parts=part.parts, hidden=(part.holds,), open=part.open, exact=cost.splits_exactly
+            kind=self.kind, parts=part.parts, hidden=(part.holds,), open=part.open, exact=cost.splits_exactly
         )
 
     def covers(self, cost: AnyCost) -> bool:
@@ -110,6 +113,7 @@ class Linear(Basis):
 class Quadratics(Basis):
     """½xᵀSx + aᵀx: the whole of a quadratic cost, as the upper triangle of S and then a."""
 
+    kind = "quadratic"
     covers_all = True
 
     def scales(self, dim: int) -> Array:
@@ -145,8 +149,8 @@ class Quadratics(Basis):
         whole = ("whole quadratic costs, curvature and linear coefficients",)
         if cost.is_rough:
             smooth: tuple[Part, ...] = ("affine", "labels", "curvature")
-            return Coverage(kind="quadratic", parts=smooth, hidden=whole, open=("rough terms",))
-        return Coverage(kind="quadratic", parts=("whole",), hidden=whole)
+            return Coverage(kind=self.kind, parts=smooth, hidden=whole, open=("rough terms",))
+        return Coverage(kind=self.kind, parts=("whole",), hidden=whole)
 
     def covers(self, cost: AnyCost) -> bool:
         """Of every quadratic cost."""
@@ -217,14 +221,14 @@ class Functions(Basis):
         count = len(self.functions)
         written = f"{count} public function{'s' * (count > 1)}"
         if self.covers(cost):
-            return Coverage(kind="basis", parts=("whole",), hidden=(f"whole costs, written in {written}",))
+            return Coverage(kind=self.kind, parts=("whole",), hidden=(f"whole costs, written in {written}",))
         hidden = (f"the components of each cost along {written}",)
         rest = cost.rest if isinstance(cost, Expansion) else None
         parts: tuple[Part, ...] = ("components",)
         if rest is not None and self.linear is not None:
             parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
         exact = rest is None or self.linear is None or rest.splits_exactly
-        return Coverage(kind="basis", parts=parts, hidden=hidden, open=("the rest",), exact=exact)
+        return Coverage(kind=self.kind, parts=parts, hidden=hidden, open=("the rest",), exact=exact)
 
     @property
     def linear(self) -> tuple[int, ...] | None:

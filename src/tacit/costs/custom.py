@@ -28,6 +28,9 @@ class CallableCost(Family):
 
     *grad* is needed unless JAX is installed and *value* is written in `jax.numpy`. *smoothness* is the
     Lipschitz constant of the gradient; *strong_convexity* is negative for a cost that is not convex.
+
+    *affine* is α where you know it: *value* and *grad* are then of the rest alone, h(x) = φ(x) + αᵀx, and the two
+    come apart to the last bit.
     """
 
     affine_part = AffinePart("the gradient at the public point x₀", open=("differences of gradients",))
@@ -43,6 +46,7 @@ class CallableCost(Family):
         smoothness: float = np.inf,
         strong_convexity: float = 0.0,
         x0: ArrayLike | None = None,
+        affine: ArrayLike | None = None,
     ) -> None:
         if grad is None:
             if value is None:
@@ -50,10 +54,12 @@ class CallableCost(Family):
             value, grad = _with_jax(value)
         self._value, self._grad, self._hess = value, grad, hess
         self.x0 = np.zeros(dim) if x0 is None else finite(x0, "x0", ndim=1)
-        self.origin = finite(grad(self.x0), "the gradient at x0", ndim=1)
-        if len(self.x0) != dim or len(self.origin) != dim:
-            raise CostError(f"x0 and the gradient must have {dim} entries, as dim says.")
-        self.affine = self.origin
+        start = finite(grad(self.x0), "the gradient at x0", ndim=1)
+        self.affine = start if affine is None else finite(affine, "affine", ndim=1)
+        if not len(self.x0) == len(start) == len(self.affine) == dim:
+            raise CostError(f"x0, the gradient and affine must have {dim} entries, as dim says.")
+        self.splits_exactly = affine is not None
+        self.origin = np.zeros(dim) if self.splits_exactly else start
         self._smoothness, self._strong_convexity = float(smoothness), float(strong_convexity)
         if not self._smoothness >= abs(self._strong_convexity):
             raise CostError(
@@ -119,6 +125,10 @@ class CallableCost(Family):
             above = np.where(identity > 0, self._smoothness, 0.0)
         return Curvature(below=self._strong_convexity * identity, above=above)
 
+    def stacking_key(self) -> tuple[Any, ...]:
+        """Return what all families ask for, and whether α was given."""
+        return (*super().stacking_key(), self.splits_exactly)
+
     @classmethod
     def stacked(cls, members: Sequence[Self]) -> Self:
         """Return one object that calls the members in turn: foreign code cannot be batched."""
@@ -131,6 +141,7 @@ class _Callables(CallableCost):
     def __init__(self, members: Sequence[CallableCost]) -> None:
         self.members = tuple(members)
         self.affine = np.stack([member.affine for member in members])
+        self.splits_exactly = all(member.splits_exactly for member in members)
 
     def _each(self, name: str, x: Array, *more: Any) -> Array:
         t = np.broadcast_to(more[0], (len(self.members), 1)) if more else None

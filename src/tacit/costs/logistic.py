@@ -47,6 +47,10 @@ class Logistic(RowSum):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
         labels = (y > 0).astype(np.float64)
         self.affine = -((labels if self.weight is None else self.weight * labels) @ self.A)
+        if self.weight is None or self.offset is None:
+            self._lowest = np.asarray(-len(y) * np.log(2.0))
+        else:  # every row at its own best score
+            self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - labels * self.offset))
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

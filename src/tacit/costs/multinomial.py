@@ -28,6 +28,7 @@ from tacit.typing import Array
 class Multinomial(Family):
     """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
 
+    factored = True
     affine_part = AffinePart(
         "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
     )
@@ -61,6 +62,8 @@ class Multinomial(Family):
             chosen = self.weight[:, None] * chosen
         self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
         self.affine = -(chosen.T @ self.A).ravel()
+        mass = float(len(y)) if self.weight is None else float(self.weight.sum())
+        self._lowest = np.asarray(-mass * np.log(classes))
 
     def _stacked_names(self) -> tuple[str, ...]:
         return self._stacks if self.weight is None else (*self._stacks, "weight")
@@ -113,8 +116,7 @@ class Multinomial(Family):
 
     def curved_grad(self, x: Array) -> Array:
         """Return vec(BᵀPᵀA) + l2·x, with the probabilities P."""
-        P = softmax(self._scores(x), axis=-1) @ contrasts(self.classes)
-        P = P if self.weight is None else self.weight[..., None] * P
+        P = self._probabilities(x) @ contrasts(self.classes)
         slope = np.matrix_transpose(P) @ self.A
         return np.asarray(slope.reshape(*slope.shape[:-2], self.dim) + self.l2 * x)
 
@@ -132,6 +134,30 @@ class Multinomial(Family):
                 rows, columns = slice(j * width, (j + 1) * width), slice(k * width, (k + 1) * width)
                 H[..., rows, columns] = H[..., columns, rows] = block
         return H + self.l2[..., None] * np.eye(self.dim)
+
+    def _probabilities(self, x: Array) -> Array:
+        """Return P, every row with its weight."""
+        P = np.asarray(softmax(self._scores(x), axis=-1))
+        return P if self.weight is None else self.weight[..., None] * P
+
+    def _scores_along(self, B: Array) -> Array:
+        """Return what every column of *B* does to the scores, (..., rows, K, q)."""
+        blocks = B.reshape(self.classes - 1, self.A.shape[-1], -1)
+        moved = np.stack([self.A @ block for block in blocks], axis=-2)
+        return np.asarray(contrasts(self.classes) @ moved)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀp + Bᵀ(l2·x + α), with the scores' slopes Z' along *B*."""
+        P = self._probabilities(x)
+        slope = (P[..., None] * self._scores_along(B)).sum(axis=(-3, -2))
+        return np.asarray(slope + (self.l2 * x + self.affine) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀ(diag(p) − ppᵀ)Z' + Bᵀ diag(l2) B, from Z' less its mean over the classes."""
+        P, Z = softmax(self._scores(x), axis=-1), self._scores_along(B)
+        Z = Z - (P[..., None] * Z).sum(axis=-2, keepdims=True)
+        rows = (np.sqrt(self._probabilities(x))[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
+        return np.asarray(np.matrix_transpose(rows) @ rows + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:

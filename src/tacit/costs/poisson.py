@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
@@ -46,6 +47,11 @@ class Poisson(RowSum):
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
+        best = y - xlogy(y, y)  # every row at its own best rate
+        if self.weight is None or self.offset is None:
+            self._lowest = np.asarray((best - 1.0).sum())
+        else:
+            self._lowest = np.asarray(self.weight @ (best + y * self.offset - np.exp(self.offset)))
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

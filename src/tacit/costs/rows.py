@@ -28,6 +28,7 @@ from tacit.typing import Array
 class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
 
+    factored = True
     steepest: ClassVar[float]
     """The supremum of ρ''; its infimum is 0."""
     kinks: ClassVar[bool] = False
@@ -115,13 +116,22 @@ class RowSum(Columns, Family):
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀρ'(Ax) + l2·x."""
-        slope = self.slope(self._scores(x))
-        return vecmat(slope if self.weight is None else self.weight * slope, self.A) + self.l2 * x
+        return vecmat(self._slopes(x), self.A) + self.l2 * x
 
     def _scores(self, x: Array) -> Array:
         """Return Ax, and the offset."""
         scores = matvec(self.A, x)
         return scores if self.offset is None else scores + self.offset
+
+    def _slopes(self, x: Array) -> Array:
+        """Return ρ' of every row, with its weight."""
+        slope = self.slope(self._scores(x))
+        return slope if self.weight is None else self.weight * slope
+
+    def _bends(self, x: Array) -> Array:
+        """Return ρ'' of every row, with its weight."""
+        bend = self.bend(self._scores(x))
+        return bend if self.weight is None else self.weight * bend
 
     @property
     def _weighted_rows(self) -> Array:
@@ -130,10 +140,16 @@ class RowSum(Columns, Family):
 
     def curved_hess(self, x: Array) -> Array:
         """Return Aᵀ diag(ρ''(Ax)) A + diag(l2)."""
-        bend = self.bend(self._scores(x))
-        bend = bend if self.weight is None else self.weight * bend
-        gram = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
+        gram = np.matrix_transpose(self.A) @ (self._bends(x)[..., None] * self.A)
         return gram + self.l2[..., None] * np.eye(self.dim)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀρ'(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(self._slopes(x), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ diag(ρ''(Ax)) AB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, self._bends(x), self.l2, B)
 
     @property
     def smoothness(self) -> Array:
@@ -156,6 +172,12 @@ class RowSum(Columns, Family):
     def stacking_key(self) -> tuple[Any, ...]:
         """Rows within a factor of two of each other: padding then at most doubles the work."""
         return (*super().stacking_key(), self.weight is None, (self.A.shape[-2] - 1).bit_length())
+
+
+def gram_along(A: Array, weights: Array, l2: Array, B: Array) -> Array:
+    """Return (AB)ᵀ diag(weights) AB + Bᵀ diag(l2) B: a small |Ab| is squared after it was found, not before."""
+    rows = A @ B
+    return np.asarray(np.matrix_transpose(rows) @ (weights[..., None] * rows) + B.T @ (l2[..., None] * B))
 
 
 def design(A: ArrayLike, *, intercept: bool) -> Array:

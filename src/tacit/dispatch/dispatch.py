@@ -40,6 +40,7 @@ def dispatch(
     agents: Kind = "bus",
     links: int | None = None,
     sigma: float | None = None,
+    hide: float | None = None,
     masked: bool = True,
     profile: ArrayLike | None = None,
     runtime: str = "stacked",
@@ -50,8 +51,9 @@ def dispatch(
     *source* is a MATPOWER file or the name of one of MATPOWER's cases, a pandapower network or its JSON file, or a
     `Grid`. *agents* are buses, areas or generators; *links* designs a graph with so many links each, where the
     branches of the grid are taken otherwise. Whole costs are hidden by secret sums; *sigma* in MW hides demands
-    alone, by affine masks and gossip; *masked* = False hides nothing. *profile* has one factor a period for all
-    demands, or one row per bus in MW; periods are hours to ramp limits.
+    alone, by affine masks and gossip, and *hide* is how many MW are to be hidden by them; *masked* = False hides
+    nothing. *profile* has one factor a period for all demands, or one row per bus in MW; periods are hours to ramp
+    limits.
     """
     start = time.perf_counter()
     grid = read_grid(source, profile=profile)
@@ -59,6 +61,8 @@ def dispatch(
     who = agents_of(grid, agents, links=links)
     if sigma is not None and not masked:
         raise ProtectionError("sigma asks for masks, and masked = False for none: give one of the two.")
+    if hide is not None and sigma is None:
+        raise ProtectionError("hide goes with sigma: secret sums hide every difference alike.")
     if sigma is not None and grid.has_ramps:
         raise ProtectionError(
             "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or use "
@@ -79,6 +83,7 @@ def dispatch(
             grid.generators,
             who,
             sigma=sigma,
+            hide=hide,
             masked=masked,
             runtime=runtime,
             slack=room.slack,

@@ -51,6 +51,7 @@ def agree_on_price(
     agents: Agents,
     *,
     sigma: float | None,
+    hide: float | None = None,
     masked: bool,
     runtime: str,
     slack: float = 0.0,
@@ -71,6 +72,7 @@ def agree_on_price(
             return solve(
                 problem,
                 privacy=AffineMasks(sigma, bound=max(BOUND, sigma)),
+                hide=hide,
                 algorithm=ADMM(penalty=_STIFF * slope_of(generators) / len(costs)),
                 tolerance=GOSSIPED,
                 max_rounds=_MOST,

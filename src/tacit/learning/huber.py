@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.costs import ConcomitantHuber, LeastSquares
-from tacit.errors import InputError
-from tacit.learning.assembly import Assembly
+from tacit.errors import InputError, ProtectionError
+from tacit.learning.assembly import Assembly, mechanism
+from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel, shifted
 from tacit.learning.parties import Table
@@ -57,6 +58,12 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         super()._refuse_settings()
         if not self.epsilon >= 1.0:
             raise InputError(f"epsilon = {self.epsilon} must be at least 1, in deviations.")
+        masks = mechanism(self.privacy)
+        if masks is not None and masks.kind != "sums":  # before the least squares that it starts from are released
+            raise ProtectionError(
+                f"{type(masks).__name__} hide {ConcomitantHuber.affine_part.holds}; fit this model by secret sums, "
+                "privacy='sums'."
+            )
 
     def _prepared(self, table: Table, assembly: Assembly) -> Table:
         return shifted(table)
@@ -88,7 +95,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         scale = float(np.sqrt(max(squares[0], 0.0) / self._weight_of(units)))
         x = np.append(x, scale - 1.0)
         if scale <= _LEAST_SCALE:
-            return answer, Fit(x, np.zeros((0, 0)), np.zeros(0), units, np.zeros(0))
+            return answer, Fit(x, Curvature.unknown(len(x)), np.zeros(0), units)
         self._least_squares = x
         try:
             return super()._fitted(table, assembly, units)

@@ -21,11 +21,14 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.costs import Basis, Linear, Quadratics
-from tacit.coverage import Coverage, listing
+from tacit.costs import Basis, CostStack, Family, Linear, Quadratics
+from tacit.costs.stack import groups
+from tacit.coverage import Coverage, Kind, listing
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound
+from tacit.masks.blur import STEPS, Blur, Blurred
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
 from tacit.masks.pairing import Way, pair, refuse_unknown
@@ -63,6 +66,11 @@ class GaussianMasks:
     def basis(self) -> Basis:
         """The public functions whose coefficients are hidden."""
         raise NotImplementedError
+
+    @property
+    def kind(self) -> Kind:
+        """That of the basis."""
+        return self.basis.kind
 
     @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
@@ -120,6 +128,7 @@ class GaussianMasks:
             step=lattice.step,
             noise=16.0 * float(np.finfo(float).eps) * largest,
             sigma=self.sigma * self.basis.extremes[0],
+            blur=STEPS * lattice.step,
             link_scales=cast(LinkScales, self.link_scales),
         )
 
@@ -151,8 +160,21 @@ class GaussianMasks:
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         uneven = None if (scales == 1.0).all() else scales
         went, came = pair(self.pairing, source, peers).terms(lambda s: draw(s, scales.shape, lattice, uneven))
-        effective = self.basis.fold(cost, theta + peers.total(came - went))
+        effective: Any = self.basis.fold(cost, theta + peers.total(came - went))
+        inexact = self._inexact(cost)
+        if inexact.any():
+            effective = Blurred(effective, Blur.drawn(inexact, source, peers, lattice))
         return Hidden(effective, Rounded(peers, len(network) * lattice.step / 2.0))
+
+    def _inexact(self, cost: Any) -> NDArray[np.bool_]:
+        """Tell of every agent whether its cost would tell what is hidden by its rounding."""
+        if not isinstance(cost, Family | CostStack):
+            return np.zeros(1, dtype=bool)  # a stranger's class folds masks in itself
+        rough = np.zeros(cost.affine.shape[:-1] or (1,), dtype=bool)
+        for group in groups(cost):
+            coverage = self.basis.coverage(group.cost)
+            rough[group.rows] = coverage.keeps_a_secret and not coverage.exact
+        return rough
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol
 
 from tacit.costs import CostStack, Family
-from tacit.coverage import Coverage
+from tacit.coverage import Coverage, Kind
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.network import Network
@@ -43,6 +43,7 @@ class Terms(NamedTuple):
     step: float  # to which those numbers are rounded
     noise: float  # that rounding leaves in the average gradient, with a margin
     sigma: float | None = None  # the deviation of Gaussian masks
+    blur: float = 0.0  # the noise on gradients of a cost whose parts do not come apart exactly
     link_scales: tuple[tuple[Any, Any, float], ...] = ()
     words: int | None = None  # of 64 bits, that carry a number of a secret sum
     sum_error: float | None = None  # the most by which a secret sum can be off: n·step/2
@@ -62,6 +63,10 @@ class Manner(Protocol):
 
 class Mechanism(Protocol):
     """Frozen settings, the same at every agent and open to all."""
+
+    @property
+    def kind(self) -> Kind:
+        """Return which masks these are."""
 
     @property
     def seed(self) -> int | None:

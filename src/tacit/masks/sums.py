@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.coverage import Coverage
+from tacit.coverage import Coverage, Kind
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
@@ -60,10 +60,15 @@ class SumMasks:
         """Return the fixed point for so many agents."""
         return FixedPoint.fit(bound=self.bound, agents=agents, words=self.words)
 
+    @property
+    def kind(self) -> Kind:
+        """Secret sums."""
+        return "sums"
+
     def coverage(self, cost: AnyCost) -> Coverage:
         """Return that all is hidden."""
         return Coverage(
-            kind="sums", parts=("whole",), hidden=("whole costs: nothing but sums over all agents is learnt",)
+            kind=self.kind, parts=("whole",), hidden=("whole costs: nothing but sums over all agents is learnt",)
         )
 
     def terms(self, network: Network, dim: int) -> Terms:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Hide, Job, Run
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.stopping import Progress
@@ -52,11 +53,11 @@ class Stacked:
 
     @property
     def traffic(self) -> Traffic:
-        """What was said so far."""
-        said = dataclasses.replace(self._traffic)
+        """What was sent so far."""
+        traffic = dataclasses.replace(self._traffic)
         gossiped = self.links * self._gossiped // len(self.network)
-        said.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
-        return said
+        traffic.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
+        return traffic
 
     def mix(self, x: Array) -> Array:
         """Return W x."""
@@ -134,4 +135,8 @@ def run(
                 done += 1
             verdict = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
-    return Run(x=x, rounds=done, traffic=stacked.traffic, verdict=verdict, history=tuple(watch.history))
+    doubt = Doubt.of(state)
+    return Run(
+        x=x, rounds=done, traffic=stacked.traffic, verdict=verdict.with_doubt(doubt), history=tuple(watch.history),
+        doubt=doubt,
+    )  # fmt: skip

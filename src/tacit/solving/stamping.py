@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from tacit.certificates import TradeOff
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage
 from tacit.masks import Mechanism
@@ -16,6 +18,7 @@ from tacit.network.topology import listed
 from tacit.solving.problem import Problem
 from tacit.stamps import Stamp
 
+_MANY, _ULP = 10_000, 2.0**-52
 NO_MASKS = Stamp(
     reason="no masks", sentence="nothing was hidden, and neighbours can read the costs from what they receive."
 )
@@ -25,7 +28,12 @@ def stamped(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
     """Return all that is known of a run before it starts."""
     if privacy is None:
         return [NO_MASKS]
-    return [*of_masks(privacy), *of_costs(problem, privacy), *of_network(problem.network)]
+    return [
+        *of_masks(privacy),
+        *of_costs(problem, privacy),
+        *of_network(problem.network),
+        *of_rounding(problem, privacy),
+    ]
 
 
 def of_masks(privacy: Mechanism | None) -> Iterator[Stamp]:
@@ -51,6 +59,23 @@ def nothing_hidden(coverage: Coverage, agents: Sequence[Any]) -> Iterator[Stamp]
             sentence=f"of {whom} these masks hide {coverage}; use SumMasks(), which hide whole costs.",
             agents=_names(agents),
         )
+
+
+def of_rounding(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
+    """Caution where hidden and open part come from one computation: what is left of that, by its law."""
+    coverage, terms = privacy.coverage(problem.stack), privacy.terms(problem.network, problem.dim)
+    if coverage.exact or not coverage.keeps_a_secret:
+        return
+    left = TradeOff(math.sqrt(_MANY) * _ULP * terms.bound / terms.blur)
+    yield Stamp(
+        reason="rounding",
+        sentence=f"some costs compute what is hidden and the rest in one go, and these part up to rounding only: "
+        f"gradients carry a secret noise of {terms.blur:.1e}, and {_MANY} entries of them, each as large as the "
+        f"public bound of {terms.bound:g}, tell two worlds apart with a guess that is right at most "
+        f"{100 * left.guess:.1f} % of the time. Whether the rest tells what is hidden, as a bend at a secret place "
+        "does, only its author knows; give costs in two parts, affine=…, or use SumMasks().",
+        voids=False,
+    )
 
 
 def of_network(network: Topology) -> Iterator[Stamp]:

@@ -134,6 +134,21 @@ class Followed:
         """Return any curvature."""
         return np.diag(self._rng.uniform(1.0, 2.0, self.dim))
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return the gradient in other coordinates."""
+        return np.asarray(self.grad(x) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return any curvature in other coordinates."""
+        return np.asarray(B.T @ self.hess(x) @ B)
+
+    factored = False
+
+    @property
+    def lowest(self) -> Array:
+        """Nothing is known."""
+        return np.asarray(-np.inf)
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return any point."""
         return v + self._rng.normal(size=self.dim)

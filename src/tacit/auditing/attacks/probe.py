@@ -110,6 +110,21 @@ class Probe:
         """Refuse."""
         raise Opaque("what is said depends on curvatures")
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return the gradient in other coordinates."""
+        return np.asarray(self.grad(x) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return any curvature in other coordinates."""
+        return np.asarray(B.T @ self.hess(x) @ B)
+
+    factored = False
+
+    @property
+    def lowest(self) -> Array:
+        """Nothing is known."""
+        return np.asarray(-np.inf)
+
     @property
     def smoothness(self) -> NoReturn:
         """Refuse."""

@@ -94,6 +94,21 @@ class Imagined:
         """Return P, once for every choice."""
         return np.asarray(np.kron(np.eye(self.dim // self.P.shape[-1]), self.P), dtype=np.float64)
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return the gradient in other coordinates."""
+        return np.asarray(self.grad(x) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return any curvature in other coordinates."""
+        return np.asarray(B.T @ self.hess(x) @ B)
+
+    factored = False
+
+    @property
+    def lowest(self) -> Array:
+        """Nothing is known."""
+        return np.asarray(-np.inf)
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return (P + I/t)⁻¹(v/t − q), blurred where costs have a part without a gradient."""
         each = np.broadcast_to(np.asarray(t, dtype=np.float64), (len(self.P), 1))

@@ -177,7 +177,7 @@ class Agent:
             ) from error
 
     def _unwritten(self, error: Exception) -> FileError:
-        if "locked" in str(error):
+        if isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return FileError(f"{self.file}: is in use; an agent of {self.me} is running already.")
         return FileError(
             f"{self.file}: cannot be written ({error}). What was not written was not sent either: make room, and "

@@ -97,6 +97,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         ),
         verdict=first.verdict,
         history=first.history,
+        doubt=first.doubt,
     )
 
 
@@ -141,10 +142,9 @@ def _masks(privacy: Mechanism | None) -> Masks:
         return Masks("none")
     if isinstance(privacy, SumMasks):
         return Masks("sums", bound=privacy.bound, words=privacy.words, pairing=privacy.pairing)
-    level = {"AffineMasks": "affine", "QuadraticMasks": "quadratic"}.get(type(privacy).__name__)
-    if level is None or not isinstance(privacy, GaussianMasks) or privacy.link_scales:
+    if privacy.kind == "basis" or not isinstance(privacy, GaussianMasks) or privacy.link_scales:
         raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
-    return Masks(level, sigma=privacy.sigma, bound=privacy.bound, pairing=privacy.pairing)  # type: ignore[arg-type]
+    return Masks(privacy.kind, sigma=privacy.sigma, bound=privacy.bound, pairing=privacy.pairing)
 
 
 class Process:
