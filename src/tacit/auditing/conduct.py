@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.algorithms import AnyAlgorithm, Landscape
+from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of
 from tacit.auditing.experiments.words import attack_words
@@ -35,6 +35,7 @@ from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
+from tacit.typing import Algorithm
 
 GAMES = 20_000
 _LEARNT = 4000  # games with messages: half of them to learn from
@@ -48,7 +49,7 @@ def audit(
     *,
     any: int | None = None,
     privacy: Mechanism | None = None,
-    algorithm: str | AnyAlgorithm = "auto",
+    algorithm: str | Algorithm = "auto",
     masks: bool = True,
     games: int = GAMES,
     runtime: str = "stacked",
@@ -71,7 +72,9 @@ def audit(
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
-    job = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds).job
+    job = prepare(
+        problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds,  # type: ignore[arg-type]
+    ).job  # fmt: skip
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
     who = sorted(problem.network.index[member] for member in members)
     truth = _truth(problem, job)
