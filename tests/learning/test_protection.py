@@ -163,7 +163,7 @@ def test_the_account_says_what_was_told(records):
     X, y, groups = records
     account = PrivateLogisticRegression().fit(X, y, groups=groups).ledger_
     said = str(account)
-    assert said.count("\n") == 4
+    assert said.count("\n") == 5
     assert "number of records of every class (1 sum of 2 numbers)" in said
     assert "values, gradients and Hessians" in said
     assert " sums of 21 numbers, " in said, "a value, five of the gradient and fifteen of the Hessian"

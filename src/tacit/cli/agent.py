@@ -12,6 +12,7 @@ import typer
 from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
+from tacit.cli.declared import section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
@@ -158,18 +159,7 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
         raise InputError("the manifest has no model; say what the cost is: --cost.")
     if model is not None and family is not None and family != model.family:
         raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
-    section = (
-        CostsSection(family or "")
-        if model is None
-        else CostsSection(
-            model.family,
-            target=model.target,
-            intercept=model.intercept,
-            l1=model.l1,
-            l2=model.l2,
-            delta=model.delta,
-        )
-    )
+    section = CostsSection(family or "") if model is None else section_of(model)
     shares = None if model is None else model.shares
     found = read_cost(
         section,
@@ -185,6 +175,12 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
         raise InputError(
             f"{where}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
             "members need the same columns."
+        )
+    least = None if model is None else model.records
+    if least is not None and found.secrets is not None and found.secrets.records < least:
+        raise InputError(
+            f"the manifest says that every member holds at least {least} records, and these are fewer: what the "
+            "answer tells was counted with that many; ask for a manifest that says less."
         )
     return found
 
@@ -224,6 +220,8 @@ def statements(agent: Agent) -> list[str]:
         sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
         stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
     certificate = certified(manifest)
+    counted = told_by(manifest)
+    stamps += [] if counted is None else counted.stamps
     lines = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
         lines.append(

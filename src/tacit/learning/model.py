@@ -176,6 +176,7 @@ class PrivateModel(BaseEstimator):
             self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
         self._say_doubts(answer, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
+        answer = assembly.closed(answer)
         self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
         self.ledger_ = assembly.account
