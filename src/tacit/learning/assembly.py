@@ -53,7 +53,6 @@ class Assembly:
         any: int = 1,
         ledger: Any = None,
         records: Records | None = None,
-        times: int = 1,
         accept_changes: Iterable[Any] = (),
         title: str = "fit",
     ) -> None:
@@ -70,7 +69,7 @@ class Assembly:
         self.network = connected(names, network, any=any)
         self.runtime, self.any = runtime, any
         self.account = Account.opened(
-            title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
+            title, self.network, self.privacy, ledger, any=any, records=records or {},
             accept_changes=accept_changes,
         )  # fmt: skip
         self._told = 0  # numbers that the model's own run has told
@@ -78,7 +77,7 @@ class Assembly:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
 
     @classmethod
-    def of(cls, estimator: Any, table: Table, *, target: bool, times: int = 1) -> Self:
+    def of(cls, estimator: Any, table: Table, *, target: bool) -> Self:
         """Return the parties of a *table*, together as an estimator's settings say; *target* if labels are used."""
         if estimator.ledger is not None and table.dealt:
             raise InputError(
@@ -87,7 +86,7 @@ class Assembly:
             )
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
-            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target), times=times,
+            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target),
             accept_changes=estimator.accept_changes, title=type(estimator).__name__,
         )  # fmt: skip
 
@@ -124,6 +123,7 @@ class Assembly:
 
     def solve(self, costs: Sequence[Family], what: str, *, x0: Array, tol: float, max_iter: int) -> Answer:
         """Return the minimiser of the sum of all parties' costs."""
+        self.account = self.account.drawn()
         problem = Problem(self.network, list(costs), x0=x0)
         algorithm = "auto" if self.privacy is not None else choose(problem, privacy=secret_sums()).algorithm
         rounds = max_iter * _GOSSIP if isinstance(self.privacy, GaussianMasks) else max_iter
