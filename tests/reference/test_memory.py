@@ -78,9 +78,14 @@ def test_a_number_beyond_the_bound_is_refused_in_pieces_too():
         tacit.solve(made, privacy=tacit.SumMasks(bound=2.0))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("family", ["squares", "logistic"])
-def test_rows_of_hessians_are_those_of_the_whole(family):
-    together = stack(problem(family, n=5, m=7).costs)
+def test_rows_of_hessians_are_those_of_the_whole(family, weighted):
+    rng = np.random.default_rng(4)
+    kind = tacit.LeastSquares if family == "squares" else tacit.Logistic
+    weight = rng.uniform(0.5, 2.0, 3) if weighted else None
+    costs = [kind(rng.standard_normal((3, 7)), [0, 1, 1], l2=0.1, weight=weight) for _ in range(5)]
+    together = stack(costs)
     x = np.random.default_rng(2).standard_normal((5, 7))
     whole = np.broadcast_to(together.hess(x), (5, 7, 7))
     np.testing.assert_allclose(together.hess_rows(x, 2, 5), whole[:, 2:5], atol=1e-12)
