@@ -29,12 +29,14 @@ from tacit.auditing.report import AuditReport, Belief, Row
 from tacit.auditing.runs import Found, Truth, attack_run, recorded_whole
 from tacit.auditing.verdict import Verdict
 from tacit.auditing.watch import public_knowledge, public_point, watch_effective
-from tacit.certificates import Certificate, certify
+from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
+from tacit.solving.stamping import NO_MASKS
+from tacit.stamps import beyond_the_network, voided
 
 GAMES = 20_000
 _LEARNT = 4000  # games with messages: half of them to learn from
@@ -71,8 +73,16 @@ def audit(
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
-    job = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds).job
+    ready = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds)
+    job, stamps = ready.job, ready.stamps if masks else [NO_MASKS]
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
+    if certificate is not None and job.privacy is not None:
+        certificate = dataclasses.replace(
+            certificate,
+            coverage=job.privacy.coverage(problem.stack),
+            stamps=beyond_the_network(stamps),
+            computational=job.privacy.pairing == "seeds",
+        )
     who = sorted(problem.network.index[member] for member in members)
     truth = _truth(problem, job)
     tell(0.05, "attacking the plain algorithm")
@@ -107,7 +117,9 @@ def audit(
         sigma=job.privacy.terms(problem.network, problem.dim).sigma if job.privacy is not None and masks else None,
         algorithm=type(job.algorithm).__name__,
         runtime=runtime,
-        private=mechanism != "none" and seed is None,
+        private=not voided(stamps),
+        stamps=stamps,
+        privacy=privacy_lines(stamps, certificate),
         rows=_rows(problem, who, truth, without, found, certificate if masks else None),
         without_masks=[each.verdict for each in without],
         with_masks=[each.verdict for each in found],
