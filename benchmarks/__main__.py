@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import audit, bending, certificates, dispatch, masks, optimality, peers, rounds, sums
+from benchmarks import audit, bending, certificates, dispatch, levels, masks, optimality, peers, rounds, sums
 
 _ALL = {
     "rounds": rounds.main,
@@ -13,6 +13,7 @@ _ALL = {
     "certificates": certificates.main,
     "peers": peers.main,
     "audit": audit.main,
+    "levels": levels.main,
     "dispatch": dispatch.main,
 }
 

@@ -34,6 +34,10 @@ class Summand(StrEnum):
     NUMBERS = "numbers"
     """Whatever the agents bring: an errand, not an optimisation."""
 
+    def size(self, unknowns: int) -> int:
+        """Return how many numbers of a sum it is, for so many unknowns."""
+        return {Summand.VALUES: 1, Summand.HESSIANS: unknowns * (unknowns + 1) // 2}.get(self, unknowns)
+
 
 @runtime_checkable
 class Cost(Protocol):
@@ -70,6 +74,20 @@ class Cost(Protocol):
 
     def hess(self, x: Array) -> Array:
         """Return ∇²φ(x); shape (..., m, m)."""
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α) for the columns of a public B; shape (..., q)."""
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B; shape (..., q, q)."""
+
+    @property
+    def factored(self) -> Any:
+        """Tell whether `hess_along` keeps curvatures that are small beside those of B's entries one by one."""
+
+    @property
+    def lowest(self) -> Array:
+        """Return a number below h everywhere, one per agent; minus infinity where none is known."""
 
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u h(u) + |u − v|²/2t; t is one number or has shape (..., 1)."""

@@ -1,10 +1,14 @@
 """Bad records end in a sentence that names the party and the column, and never shows a value."""
 
 import traceback
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
 
 from tacit.errors import DataError, InputError, VacuousError
 from tacit.learning import (
@@ -14,6 +18,7 @@ from tacit.learning import (
     PrivateRidge,
     PrivateStandardScaler,
 )
+from tacit.solving.solve import CollinearWarning
 
 LABEL = 31337.0
 PLANTED = 31337.25  # in many records: it must never be seen again
@@ -80,9 +85,36 @@ def test_missing_words_as_labels(frame):
 
 @each_model
 def test_constant_columns(model, frame, y):
+    without = clone(model).fit(frame.drop(columns="weight"), y, groups=PARTIES)
     frame["weight"] = PLANTED
-    said = refusal(model, frame, y, groups=PARTIES)
+    with pytest.warns(CollinearWarning) as caught:
+        model.fit(frame, y, groups=PARTIES)
+    said = " ".join(str(warning.message) for warning in caught)
     assert "column 'weight' is the same number in all records of every party (north, south, west)" in said
+    assert str(PLANTED) not in said
+    place = frame.columns.get_loc("weight")
+    assert np.atleast_2d(model.coef_)[0, place] == 0.0
+    np.testing.assert_allclose(np.delete(np.atleast_2d(model.coef_), place, axis=1), np.atleast_2d(without.coef_))
+    assert np.isnan(np.atleast_2d(model.standard_errors_)[0, place])
+
+
+def test_nothing_but_constant_columns(y):
+    frame = pd.DataFrame({"weight": [PLANTED] * len(y)})
+    assert "every column is the same number" in refusal(PrivateRidge(), frame, y, groups=PARTIES)
+
+
+def test_a_column_that_is_constant_within_a_fold_does_not_stop_a_search():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
+    X[:, 2] = np.arange(60) == 7  # rare: constant in the folds without that record
+    folds = GridSearchCV(PrivateRidge(), {"alpha": [0.1, 1.0]}, cv=KFold(3), error_score="raise")
+    pooled = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=KFold(3), error_score="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollinearWarning)
+        folds.fit(X, y)
+    np.testing.assert_allclose(
+        folds.cv_results_["mean_test_score"], pooled.fit(X, y).cv_results_["mean_test_score"]
+    )
 
 
 def test_a_constant_column_is_an_intercept_where_there_is_no_other(frame, y):

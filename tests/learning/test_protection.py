@@ -1,5 +1,6 @@
 """What a fit tells, to whom, and that it is written down."""
 
+import contextlib
 import pickle
 
 import networkx as nx
@@ -312,6 +313,24 @@ def test_a_ledger_needs_parties_that_exist(model, records, tmp_path):
     with pytest.raises(InputError, match="groups="):
         model(ledger=tmp_path / "book").fit(X, y)
     assert not (tmp_path / "book").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Caution. told")  # sums over two of the three
+def test_folds_that_are_drawn_again_and_again_are_refused_before_they_tell_a_record(tmp_path):
+    """Every fold leaves records out at every party; enough folds of fifteen records would determine them all."""
+    rng = np.random.default_rng(2)
+    X, groups, accepted = rng.normal(size=(15, 2)), np.arange(15) % 3, []
+    for _ in range(20):
+        keep = np.ones(15, dtype=bool)
+        for party in range(3):
+            keep[rng.choice(5, 2, replace=False) * 3 + party] = False
+        with contextlib.suppress(RefusedError):
+            PrivateStandardScaler(ledger=tmp_path / "book", any=0).fit(X[keep], groups=groups[keep])
+            accepted.append(keep.astype(float))
+    assert 5 < len(accepted) < 15, "as many as can be told without telling anything of one party"
+    for party in range(3):
+        others = np.array(accepted)[:, groups != party]
+        assert np.linalg.matrix_rank(accepted) == np.linalg.matrix_rank(others)
 
 
 def test_cross_validation_with_a_ledger_says_why_it_stops(records, tmp_path):

@@ -16,6 +16,7 @@ from tacit.learning import (
     PrivatePoissonRegressor,
     PrivateRidge,
 )
+from tacit.solving.solve import CollinearWarning
 
 
 def with_ones(X):
@@ -105,11 +106,23 @@ def test_models_without_standard_errors_say_nothing(model):
     assert all(row["std_err"] is None for row in summary.to_dict()["coefficients"])
 
 
-def test_collinear_columns_have_no_standard_errors():
+def test_collinear_columns_have_no_standard_errors_and_are_named():
+    """The others keep theirs, as in the model without the column too many; the answer is the shortest."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((40, 2))
-    model = PrivateLinearRegression().fit(np.column_stack([X, X[:, 0]]), X @ [1.0, 2.0] + rng.standard_normal(40))
-    assert np.isnan(model.standard_errors_).all()
+    y = X @ [1.0, 2.0] + rng.standard_normal(40)
+    with pytest.warns(CollinearWarning, match="column\\(s\\) x0 and x2 are not told apart"):
+        model = PrivateLinearRegression().fit(np.column_stack([X, X[:, 0]]), y)
+    fewer = PrivateLinearRegression().fit(X, y)
+    assert np.isnan(model.standard_errors_).tolist() == [True, False, True]
+    assert model.coef_[0] == pytest.approx(model.coef_[2], rel=1e-12)
+    np.testing.assert_allclose(model.coef_[0] + model.coef_[2], fewer.coef_[0], rtol=1e-10)
+    np.testing.assert_allclose(model.standard_errors_[1], fewer.standard_errors_[1], rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_standard_error_, fewer.intercept_standard_error_, rtol=1e-9)
+    printed = str(model.summary_)
+    assert "x0 and x2 are not told apart" in printed
+    assert "no standard error for x0, x2" in printed
+    assert model.summary_.to_dict()["notes"]
 
 
 def test_very_many_columns_have_coefficients_and_no_standard_errors(monkeypatch):

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import tacit
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
+from tacit.solving.solve import CollinearWarning
 
 AGENTS = 20
 GRAPH = nx.random_regular_graph(4, AGENTS, seed=1)
@@ -332,7 +333,8 @@ def test_an_answer_that_rounding_spoiled_is_warned_of(masks):
     for _ in range(5):
         A = 1e-5 * rng.standard_normal((20, 2))
         costs.append(tacit.LeastSquares(A, A @ [5.0, 7.0]))
-    with pytest.warns(UserWarning, match="may be off by"):
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
         answer = tacit.solve(tacit.Problem(nx.cycle_graph(5), costs), privacy=masks)
     assert any("rounded" in caution for caution in answer.record.warnings)
 
@@ -422,8 +424,10 @@ def test_l_bfgs_is_patient_with_ill_conditioned_costs():
 def test_flat_directions_get_the_shortest_step():
     """A sum that does not depend on one unknown has many minima; direct takes the one nearest to the start."""
     costs = [tacit.LeastSquares([[1.0, 1.0]], [float(k)]) for k in range(4)]
-    answer = tacit.solve(tacit.Problem(nx.complete_graph(4), costs), protect="whole")
+    with pytest.warns(CollinearWarning, match="unknown\\(s\\) 1 and 2 are not told apart"):
+        answer = tacit.solve(tacit.Problem(nx.complete_graph(4), costs), protect="whole")
     np.testing.assert_allclose(answer.x, [0.75, 0.75], atol=1e-9)
+    assert answer.record.doubt.unknowns == (0, 1)
 
 
 @pytest.mark.parametrize("seed", range(20))

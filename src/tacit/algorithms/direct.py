@@ -3,6 +3,7 @@
     (q, P) = Σ_i (q_i, P_i)
     x = argmin ½ xᵀPx + qᵀx + ψ(x)        by every agent for itself
 
+Where unknowns are nearly collinear, more sums in better bases find what squaring has lost (`directions`).
 After one sum all agents know the aggregate, which is all that the optimum depends on; penalties and a common box
 are added up and minimised in the same way, so that a lasso is one sum too. A tree sum takes 2·depth hops, where a
 gossip algorithm takes hundreds of rounds.
@@ -15,19 +16,30 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tacit.algorithms.directions import Directions, Sight
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
-from tacit.algorithms.trial import hessian
+from tacit.algorithms.trial import model
 from tacit.costs import unpack
 from tacit.errors import AlgorithmError, UnboundedError
 from tacit.typing import Array, Cost, Peers, Summand
+
+_SURE = 4.0  # noises that a negative curvature must stand out by
 
 
 class State(NamedTuple):
     """What all agents know."""
 
-    x: Array  # the minimiser, after the one round
+    x: Array  # the minimiser, after the last round
     error: Array  # of x, from rounding alone; infinite before
+    fell: Array  # by how much the sum has fallen since x = 0
+    loose: Array  # how much every unknown has to do with what no sum can tell, 0 to 1
+    bound: Array  # the most that is left to gain; infinite where nothing bounds it
+    B: Array  # the rest says how the summed Hessian is looked at: `Sight`
+    sizes: Array
+    bases: Array
+    factored: Array
+    lowest: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +65,49 @@ class Direct:
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start with nothing known."""
-        return State(x=x, error=np.array(np.inf))
+        infinite, zero = np.array(np.inf), np.zeros(cost.dim)
+        return State(
+            x=x, error=infinite, fell=np.array(0.0), loose=zero, bound=infinite, **Sight.plain(cost.dim)._asdict()
+        )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
-        """Add up gradients, Hessians and penalties, and minimise."""
-        m = cost.dim
-        x = np.zeros(m)  # where a gradient is q to the last bit, whatever P is
-        total = peers.sum(np.concatenate([cost.grad(x), hessian(x, cost), cost.penalty], axis=-1))
+        """Add up gradients, Hessians and penalties, and minimise; once more in a better basis where that helps."""
+        m, sight = cost.dim, Sight(*state[-5:])
+        x = (
+            np.zeros(m) if np.isinf(state.bound) and sight.is_plain else state.x
+        )  # at 0 a gradient is q to the last bit
+        sight = sight.asked(cost, peers)
+        total = peers.sum(np.concatenate([*model(x, cost, sight), cost.penalty], axis=-1))
         g, H = total[:m], unpack(total[m : -2 * m], m)
-        penalty, blur = Penalty.of(total[-2 * m :], cost.limits), m * peers.resolution
-        _refuse_unbounded(g, H + np.diag(penalty.l2), penalty, blur)
-        least = minimise(x, g, H, penalty, blur=blur)
-        return State(x=least, error=np.finfo(float).eps * np.abs(least).max())
+        penalty = Penalty.of(total[-2 * m :], cost.limits)
+        seen = sight.directions(H + sight.B.T @ (penalty.l2[:, None] * sight.B), peers.resolution)
+        if (seen.curvature[~seen.lost] < -_SURE * seen.noise[~seen.lost]).any():
+            raise UnboundedError("the sum of the costs is not convex: its curvature is negative in some direction.")
+        if penalty.is_rough:
+            least = minimise(x, g, H, penalty, blur=m * peers.resolution)
+            return state._replace(x=least, error=np.finfo(float).eps * np.abs(least).max(), bound=np.array(0.0))
+        slope = seen.slope(g + (penalty.l2 * x) @ sight.B)
+        p, fell = seen.step(slope), float(state.fell) + seen.gain(slope)
+        done = not seen.vague.any()
+        bound = _bound(seen, slope, sight, fell, peers.resolution) if done else np.inf
+        error = np.finfo(float).eps * np.abs(x + p).max() if done else np.inf
+        loose = seen.loose(fell, float(bound)) if done else np.zeros(m)
+        return State(x + p, np.asarray(error), np.array(fell), loose, np.asarray(bound), *sight.next(seen))
 
 
-def _refuse_unbounded(g: Array, H: Array, penalty: Penalty, blur: float) -> None:
-    """Refuse a sum that bends down, or that slopes where it is flat and nothing else holds x."""
-    values, vectors = np.linalg.eigh(H)
-    rounding = max(blur, len(g) * 1e-13 * float(np.abs(values).max(initial=0.0)))
-    if values[0] < -rounding:
-        raise UnboundedError("the sum of the costs is not convex: its curvature is negative in some direction.")
-    slope = np.abs(vectors[:, values <= rounding].T @ g).max(initial=0.0)
-    if not penalty.is_rough and slope > 1e-9 * np.abs(g).max() + 10.0 * blur:
+def _bound(seen: Directions, slope: Array, sight: Sight, fell: float, resolution: float) -> float:
+    """Return the most that can be left to gain; refuse a sum that slopes down where it is flat."""
+    left = max(-fell - float(sight.lowest), 0.0) if np.isfinite(sight.lowest) else np.inf
+    sure = min(seen.doubt() * fell, left)
+    if not seen.lost.any():
+        return sure
+    if np.isfinite(left):
+        return left
+    steepest = np.abs(slope).max(initial=0.0)
+    width = float((np.abs(slope) / np.sqrt(np.maximum(np.abs(seen.curvature), seen.noise))).max())
+    if (np.abs(slope) > 8.0 * seen.blur(width, resolution) + 1e-9 * steepest)[seen.lost].any():
         raise UnboundedError(
             "the sum of the costs is unbounded below: it is flat in some direction and slopes down along it; add "
             "data or a small l2 penalty."
         )
+    return np.inf

@@ -16,15 +16,19 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tacit.algorithms.directions import Directions, Sight
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
-from tacit.algorithms.trial import hessian, tried, value
+from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.errors import UnboundedError
+from tacit.typing import Array, Cost, Peers, Rows, Summand
 
+_EPS = float(np.finfo(float).eps)
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
+_FARTHER = 8.0  # times as far as before, over flat ground
 
 
 class State(NamedTuple):
@@ -37,9 +41,20 @@ class State(NamedTuple):
     value: Array  # the sum of all costs at x
     promise: Array  # what the whole of p should change it by
     H: Array  # the Hessian at the first point
-    ridge: Array  # what was added to the Hessian where it was flat
+    reach: Array  # how far the last step went over flat ground; 0 where it did not
     misses: Array  # points tried at which some cost exploded
     hessian: Array  # the Hessian at x, which standard errors are made of
+    start: Array  # the value at the first point
+    pull: Array  # |g| there: what later gradients cancel from
+    width: Array  # about how long the rows' own slopes are
+    fell: Array  # by how much the value has fallen since
+    loose: Array  # how much every unknown has to do with what no sum can tell, 0 to 1
+    bound: Array  # the most that is left to gain; infinite where nothing bounds it
+    B: Array  # the rest says how the summed Hessian is looked at: `Sight`
+    sizes: Array
+    bases: Array
+    factored: Array
+    lowest: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,60 +74,140 @@ class Newton:
 
     def init(self, x: Array, cost: Cost) -> State:
         """Try the starting point first."""
-        infinite = np.array(np.inf)
-        limits = Penalty.of(np.zeros(2 * cost.dim), cost.limits)
+        infinite, m = np.array(np.inf), cost.dim
+        limits = Penalty.of(np.zeros(2 * m), cost.limits)
         x = np.clip(x, limits.lower, limits.upper)
+        zero, nothing = np.zeros(m), np.array(0.0)
         return State(
-            x=x, error=infinite, p=np.zeros_like(x), t=np.array(1.0), value=infinite, promise=infinite,
-            H=np.zeros((cost.dim, cost.dim)), ridge=np.array(0.0), misses=np.array(0),
-            hessian=np.zeros((cost.dim, cost.dim)),
+            x=x, error=infinite, p=zero, t=np.array(1.0), value=infinite, promise=infinite, H=np.zeros((m, m)),
+            reach=nothing, misses=np.array(0), hessian=np.zeros((m, m)), start=infinite, pull=zero, width=nothing,
+            fell=nothing, loose=zero, bound=infinite, **Sight.plain(m)._asdict(),
         )  # fmt: skip
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Try one point: one sum."""
         trial, m = state.x + state.t * state.p, cost.dim
-        told = [value(trial, cost), cost.grad(trial), hessian(trial, cost), cost.penalty]
+        sight = Sight(*state[-5:]).asked(cost, peers)
+        told = [value(trial, cost), *model(trial, cost, sight), cost.penalty]
         total = tried(np.concatenate(told, axis=-1), peers, state)
+        if total is None and sight.bases:  # along these directions it slopes more than rows so alike could
+            again, reach = sight.again, np.maximum(state.reach, 1.0 / _FARTHER)
+            return state._replace(reach=reach, **again._asdict())
         if total is None:
             return state._replace(t=state.t / 2, misses=state.misses + 1)
-        if not _is_good(total[0], state, peers.resolution):
-            return state._replace(t=state.t / 2)
-        g, H = total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
+        if not _is_good(total[0], trial, state, peers.resolution):
+            return state._replace(t=state.t / 2, **sight._asdict())
         penalty = Penalty.of(total[-2 * m :], cost.limits)
-        first = H if np.isinf(state.value) else state.H
-        blur = m * max(peers.resolution, float(np.finfo(float).eps) * float(np.trace(first)))
-        ridge, lost = _missing_curvature(trial, g, H, first, penalty, blur=blur, before=float(state.ridge))
-        p = minimise(trial, g, H + ridge * np.eye(m), penalty, blur=blur) - trial
-        promise = g @ p + penalty.value(trial + p) - penalty.value(trial)
-        error = np.asarray(np.inf if ridge or lost else np.abs(p).max())
-        return State(
-            x=trial, error=error, p=p, t=np.array(1.0), value=total[0], promise=np.asarray(promise),
-            H=first, ridge=np.array(ridge), misses=state.misses, hessian=H,
-        )  # fmt: skip
+        g, H = total[1 : m + 1], unpack(total[m + 1 : -2 * m], m)
+        at = state._replace(x=trial, t=np.array(1.0), value=total[0])
+        if np.isinf(state.value):
+            at = at._replace(H=H, start=total[0], pull=np.abs(g))
+        if penalty.is_rough:
+            return _rough(at, g, H, penalty, peers.resolution)
+        return _smooth(at, g, H, penalty, sight, peers.resolution)
 
 
-def _missing_curvature(
-    x: Array, g: Array, H: Array, first: Array, penalty: Penalty, *, blur: float, before: float
-) -> tuple[float, bool]:
-    """Return a curvature to add, where the slope has none under it, and whether curvature was lost on the way here.
+def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resolution: float) -> State:
+    """Return the state at a good point of a sum without kinks, from g and H in the basis of *sight*."""
+    x, B, m = at.x, sight.B, len(g)
+    hessian = H if sight.is_plain else _turned(H, np.asarray(np.linalg.inv(B), dtype=np.float64))
+    g, H = g + (penalty.l2 * x) @ B, H + B.T @ (penalty.l2[:, None] * B)
+    # on flat ground no basis shows more: wait until it bends again
+    seen = (sight._replace(factored=np.array(0.0)) if at.reach else sight).directions(H, resolution)
+    slope, size = seen.slope(g), np.abs(seen.curvature)
+    width = _width(at, sight, np.abs(slope[seen.kept]) / np.sqrt(size[seen.kept]))
+    ripple = (8.0 + m) * _EPS * float(seen.sizes @ np.abs(x))
+    exact = seen.blur(width, 0.0) + ripple * np.sqrt(size) + (8.0 + m) * _EPS * (at.pull @ np.abs(seen.W))
+    blur = exact + seen.blur(0.0, resolution)
+    by, reach = np.where(seen.kept, -slope / np.where(seen.kept, size, 1.0), 0.0), 0.0
+    sloping = ~seen.kept & ~seen.vague & (np.abs(slope) > 10.0 * blur + 1e-9 * np.abs(slope).max(initial=0.0))
+    if sloping.any():
+        reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
+        by = by + _over_flat_ground(seen, slope, sloping, reach)
+    p = seen.W @ by
+    weight = np.where(seen.kept, 0.5 / np.where(seen.kept, size, 1.0), 0.0)
+    gain, floor = seen.gain(slope), float(weight @ blur**2)
+    unsure = bool(seen.vague.any() or reach or _has_flattened(at, seen, blur, penalty, resolution))
+    error = np.inf if unsure else float(np.abs(p).max(initial=0.0))
+    if not unsure and gain <= 4.0 * (floor if sight.bases else float(weight @ exact**2)):
+        error = 0.0  # nothing is left that a sum could show, however long the step
+    fell = max(float(at.start - at.value), 0.0)
+    bound = np.inf if unsure else _bound(at, seen, sight, 2.0 * gain + 8.0 * floor, fell)
+    following = sight.again if reach else sight.next(seen)
+    return at._replace(
+        error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach), hessian=hessian,
+        width=np.asarray(width), bound=np.asarray(bound),
+        fell=np.array(fell), loose=seen.loose(fell, bound) if not unsure else np.zeros(m), **following._asdict(),
+    )  # fmt: skip
 
-    *Add.* Far from the optimum a cost may be straight: Newton's step is then what the ridge makes it, as long as x
-    at first and eight times as long each time. *Lost.* Costs without a minimum flatten out until their gradients
-    vanish in rounding; that is not convergence. What was flat from the start, and is not sloping, is neither.
+
+def _rough(at: State, g: Array, H: Array, penalty: Penalty, resolution: float) -> State:
+    """Return the state at a good point of a sum with kinks or limits."""
+    x, m = at.x, len(g)
+    blur = m * max(resolution, _EPS * float(np.trace(at.H)))
+    reach = 0.0
+    try:
+        u = minimise(x, g, H, penalty, blur=blur)
+    except UnboundedError:  # far from the optimum a cost may be straight: then as far as a ridge lets it go
+        reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
+        ridge = float(np.abs(g).max()) / reach
+        u = minimise(x, g, H + ridge * np.eye(m), penalty, blur=blur)
+    p = u - x
+    promise = float(g @ p) + penalty.value(u) - penalty.value(x)
+    error = np.inf if reach else np.abs(p).max()
+    return at._replace(error=np.asarray(error), p=p, promise=np.asarray(promise), reach=np.array(reach), hessian=H)
+
+
+def _width(at: State, sight: Sight, scaled: Array) -> float:
+    """Return about |ρ'| over all rows: of least squares, the length of the residuals."""
+    if np.isfinite(sight.lowest):
+        return float(np.sqrt(2.0 * max(float(at.start - sight.lowest), 0.0)))
+    return max(float(at.width), float(scaled.max(initial=0.0)))
+
+
+def _over_flat_ground(seen: Directions, slope: Array, sloping: Rows, reach: float) -> Array:
+    """Return a step downhill along directions that slope and have no curvature.
+
+    Far from the optimum a cost may be straight: the step is then as long as x at first, and eight times as long
+    each time.
     """
-    curvature = H + np.diag(penalty.l2)
-    values, vectors = np.linalg.eigh(curvature)
-    slope = np.abs(vectors.T @ (g + penalty.l2 * x))
-    flat = values <= blur
-    if slope[flat].max(initial=0.0) > 10.0 * blur + 1e-9 * slope.max():
-        return before / 8.0 if before else float(slope.max()) / max(1.0, float(np.abs(x).max())), True
-    was = np.einsum("ik,ij,jk->k", vectors, first + np.diag(penalty.l2), vectors) > 1e3 * blur
-    hidden = np.where(flat, np.inf, blur / np.maximum(values, np.finfo(float).tiny))[was].max(initial=0.0)
-    return 0.0, bool(hidden > _LEGIBLE * max(float(np.abs(x).max()), 1.0))
+    length = np.where(sloping, np.abs(seen.W).max(axis=0), 1.0)
+    steepness = np.where(sloping, slope / length, 0.0)
+    return np.asarray(-reach * steepness / np.abs(steepness).max() / length)
 
 
-def _is_good(found: Array, state: State, resolution: float) -> bool:
+def _has_flattened(at: State, seen: Directions, blur: Array, penalty: Penalty, resolution: float) -> bool:
+    """Tell whether curvature was lost on the way here.
+
+    Costs without a minimum flatten out until their gradients vanish in rounding; that is not convergence. What was
+    flat from the start is not meant.
+    """
+    first = at.H + np.diag(penalty.l2)
+    sizes = np.sqrt(np.maximum(np.diag(first), 0.0))
+    noise = (8.0 + len(first)) * _EPS * (sizes @ np.abs(seen.W)) ** 2 + resolution * np.abs(seen.W).sum(axis=0) ** 2
+    was = np.einsum("ik,ij,jk->k", seen.W, first, seen.W) > 1e3 * noise
+    hidden = np.where(seen.kept, blur / np.where(seen.kept, np.abs(seen.curvature), 1.0), np.inf)
+    far = hidden * np.abs(seen.W).max(axis=0) > _LEGIBLE * max(float(np.abs(at.x).max()), 1.0)
+    return bool((was & far).any())
+
+
+def _bound(at: State, seen: Directions, sight: Sight, left: float, fell: float) -> float:
+    """Return the most by which the sum can still fall: all of it, where something is lost."""
+    whole = max(float(at.value - sight.lowest), 0.0) if np.isfinite(sight.lowest) else np.inf
+    return whole if seen.lost.any() else min(left + seen.doubt() * fell, whole)
+
+
+def _turned(H: Array, B: Array) -> Array:
+    turned = B.T @ H @ B
+    return np.asarray((turned + turned.T) / 2.0)
+
+
+def _is_good(found: Array, trial: Array, state: State, resolution: float) -> bool:
     if np.isinf(state.value):
         return True
-    drowned = abs(state.promise) <= max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution)
-    return bool(drowned or found <= state.value + _ARMIJO * state.t * state.promise)
+    far = float(
+        state.sizes @ (np.abs(state.x) + np.abs(trial))
+    )  # where the terms of a value are, before they cancel
+    rounding = 8.0 * (8.0 + len(trial)) * _EPS * far * float(state.width)
+    least = max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution, rounding)
+    return bool(abs(state.promise) <= least or found <= state.value + _ARMIJO * state.t * state.promise)

@@ -20,6 +20,7 @@ import numpy as np
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.lbfgs import LBFGS
 from tacit.algorithms.newton import Newton
+from tacit.algorithms.newton import State as NewtonState
 from tacit.costs.columns import Units
 from tacit.errors import CostError
 from tacit.typing import Array, Peers, Summand
@@ -71,6 +72,25 @@ class State(tuple[Array, ...]):
     def hessian(self) -> Array | None:
         """The Hessian at x, in the agents' own units, where the fit has it."""
         return self.units.own_hessian(self[7]) if self[7].ndim == 2 else None
+
+    @property
+    def loose(self) -> Array | None:
+        """How much every unknown has to do with what no sum can tell, where the fit knows."""
+        return self._newton.loose if self._newton is not None else None
+
+    @property
+    def bound(self) -> float:
+        """The most that is left to gain."""
+        return float(self._newton.bound) if self._newton is not None else np.inf
+
+    @property
+    def fell(self) -> float:
+        """By how much the sum of the costs has fallen."""
+        return float(self._newton.fell) if self._newton is not None else 0.0
+
+    @property
+    def _newton(self) -> NewtonState | None:
+        return NewtonState(*self.inner) if len(self.inner) == len(NewtonState._fields) else None
 
     @property
     def inner(self) -> tuple[Array, ...]:
@@ -135,7 +155,7 @@ class Standardised:
     def _scaled(self, state: State, peers: Peers, cost: Any) -> State:
         centre, count = state.units.centre, float(state.facts[0])
         variance = peers.sum(cost.column_squares(centre)) / count
-        slack = (count * centre * np.finfo(float).eps) ** 2 + peers.resolution / count
+        slack = (4.0 * centre * np.finfo(float).eps) ** 2 + peers.resolution / count
         flat = np.flatnonzero(variance <= slack)
         if len(flat):
             same = "is the same number" if self.intercept else "is zero"

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.algorithms.directions import Sight
 from tacit.costs import pack, packed_size
 from tacit.errors import AlgorithmError, RangeError
 from tacit.typing import Array, Cost, Peers
@@ -44,6 +45,15 @@ def tried(told: Array, peers: Peers, state: Attempt) -> Array | None:
 def value(x: Array, cost: Cost) -> Array:
     """Return h(x) as one more entry of what an agent tells, (..., 1)."""
     return np.broadcast_to(cost.value(x)[..., None], (*cost.affine.shape[:-1], 1))
+
+
+def model(x: Array, cost: Cost, sight: Sight) -> list[Array]:
+    """Return the gradient and the upper triangle of the Hessian, both in the basis of *sight*."""
+    if sight.is_plain:
+        return [cost.grad(x), hessian(x, cost)]
+    shape, B = cost.affine.shape[:-1], sight.B
+    H = pack(cost.hess_along(x, B))
+    return [cost.grad_along(x, B), np.broadcast_to(H, (*shape, H.shape[-1]))]
 
 
 def hessian(x: Array, cost: Cost) -> Array:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.algorithms import AnyAlgorithm, Landscape
+from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of
 from tacit.auditing.experiments.words import attack_words
@@ -37,6 +37,7 @@ from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.stamping import NO_MASKS
 from tacit.stamps import beyond_the_network, voided
+from tacit.typing import Algorithm
 
 GAMES = 20_000
 _LEARNT = 4000  # games with messages: half of them to learn from
@@ -50,7 +51,7 @@ def audit(
     *,
     any: int | None = None,
     privacy: Mechanism | None = None,
-    algorithm: str | AnyAlgorithm = "auto",
+    algorithm: str | Algorithm = "auto",
     masks: bool = True,
     games: int = GAMES,
     runtime: str = "stacked",
@@ -73,7 +74,9 @@ def audit(
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
-    ready = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds)
+    ready = prepare(
+        problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds,  # type: ignore[arg-type]
+    )  # fmt: skip
     job, stamps = ready.job, ready.stamps if masks else [NO_MASKS]
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
     if certificate is not None and job.privacy is not None:

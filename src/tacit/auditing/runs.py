@@ -11,10 +11,10 @@ from scipy.stats import kstest
 from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
 from tacit.auditing.attacks.estimate import About, Attack, Estimate
+from tacit.auditing.attacks.heard import said
 from tacit.auditing.attacks.labels import LabelInference
 from tacit.auditing.attacks.likelihood import MaximumLikelihood, coordinate_scales
 from tacit.auditing.attacks.observability import Observability
-from tacit.auditing.attacks.rehearsal import said
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums

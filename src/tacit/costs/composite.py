@@ -41,6 +41,7 @@ class Composite(Family):
     def _join(self, smooth: Family, rough: Rough) -> None:
         self.smooth, self.rough = smooth, rough
         self.affine = smooth.affine
+        self.factored = smooth.factored
         self.affine_part = _beside_a_rough_term(smooth.affine_part)
         self.splits_exactly = smooth.splits_exactly
         self.facts = smooth.facts
@@ -87,6 +88,19 @@ class Composite(Family):
     def curved_hess(self, x: Array) -> Array:
         """Return ∇²φ(x)."""
         return self.smooth.curved_hess(x)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α)."""
+        return self.smooth.grad_along(x, B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B."""
+        return self.smooth.hess_along(x, B)
+
+    @property
+    def lowest(self) -> Array:
+        """That of the smooth part: no rough term is negative."""
+        return self.smooth.lowest
 
     def rough_prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u ψ(u) + |u − v|²/2t."""

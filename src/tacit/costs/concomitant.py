@@ -34,6 +34,7 @@ class ConcomitantHuber(Family):
         "nothing of the labels b, which the kinks of the cost tell", open=("the features A", "the kinks"), parts=()
     )
     splits_exactly = False
+    factored = True
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2", "b", "here", "epsilon", "_at_start")
 
     def __init__(
@@ -58,6 +59,7 @@ class ConcomitantHuber(Family):
         start = np.zeros(len(self.l2))
         self._at_start = np.atleast_1d(self._whole(start))
         self.affine = self._slope(start)
+        self._lowest = -self._at_start[0]  # h is nowhere negative
 
     @property
     def secrets(self) -> Secrets | None:
@@ -118,6 +120,21 @@ class ConcomitantHuber(Family):
         rows = np.concatenate([A, u[..., None]], axis=-1)
         gram = np.matrix_transpose(rows) @ (within[..., None] * rows)
         return np.asarray(gram + self.l2[..., None] * np.eye(self.dim))
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇h(x), with the rows along *B* multiplied out first."""
+        _, _, inside = self._parts(x)
+        along = (self.here * (1.0 - inside**2)).sum(axis=-1)
+        rows = vecmat(-2.0 * inside * self.here, self.A @ B[:-1])
+        masks = self.affine - self._slope(np.zeros(self.dim))
+        return rows + along[..., None] * B[-1] + (self.l2 * x + masks) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return 2/σ Σ (AB, u)ᵀ(AB, u) over the residuals within the threshold, and the penalty."""
+        scale, u, _ = self._parts(x)
+        within = self.here * (np.abs(u) <= self.epsilon) * 2.0 / scale
+        rows = self.A @ B[:-1] + u[..., None] * B[-1]
+        return np.asarray(np.matrix_transpose(rows) @ (within[..., None] * rows) + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:

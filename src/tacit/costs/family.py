@@ -49,12 +49,16 @@ class Family(ABC):
     splits_exactly: bool = True
     """False where φ and α come from one computation, and so part from each other only up to rounding."""
 
+    factored: bool = False
+    """True where `hess_along` keeps small curvatures: rows meet the basis before they are squared."""
+
     separable: bool = False
     """True where h(x) = Σ_k h_k(x_k): one function of each unknown."""
 
     affine: Array
     """α, (..., m)."""
 
+    _lowest: Array | None = None
     facts: Array = np.zeros(0)
     """What a table of a regression needs besides, beginning with the number of records: (..., k). A constant of the
     records that gradients do not tell; nothing unless somebody means to have it added up."""
@@ -133,6 +137,22 @@ class Family(ABC):
         """Return ∇²φ(x)."""
         return self.curved_hess(x)
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α), for the columns of a public B, (m, q)."""
+        return self.grad(x) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B."""
+        return np.asarray(B.T @ self.hess(x) @ B)
+
+    @property
+    def lowest(self) -> Array:
+        """A number below h everywhere, (...); minus infinity where none is known.
+
+        It is as private as a constant of h. Algorithms add it up where nothing else bounds what is left to gain.
+        """
+        return np.full(self.affine.shape[:-1], -np.inf) if self._lowest is None else self._lowest
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u h(u) + |u − v|²/2t: the affine part only moves v."""
         return self.curved_prox(v - t * self.affine, t)
@@ -168,7 +188,7 @@ class Family(ABC):
         if affine.shape != self.affine.shape:
             raise CostError(f"an affine coefficient of shape {affine.shape} for a cost of {self.affine.shape}.")
         effective = copy.copy(self)
-        effective.affine = affine
+        effective.affine, effective._lowest = affine, None  # the bound holds for the old α, and would tell of it
         return effective
 
     def __add__(self, rough: Rough) -> Composite:
@@ -187,6 +207,7 @@ class Family(ABC):
         together.__dict__ = {}  # no cached value of one member may stand for all
         for name in ("affine", *cls._stacks, *(["facts"] if members[0].facts.size else [])):
             setattr(together, name, _padded([getattr(member, name) for member in members]))
+        together._lowest = np.stack([member.lowest for member in members])
         return together
 
     def stacking_key(self) -> tuple[Any, ...]:

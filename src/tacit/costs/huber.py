@@ -49,6 +49,7 @@ class Huber(RowSum):
             raise CostError(f"delta = {delta} must be positive: it is where the loss turns linear.")
         self.delta = np.array([delta])
         self.affine = -(self._clip(self.b) @ self.A)
+        self._lowest = np.asarray(-self._huber(self.b).sum())
 
     @property
     def labels(self) -> Labels | None:

@@ -17,7 +17,7 @@ from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design
+from tacit.costs.rows import design, gram_along
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -27,6 +27,7 @@ from tacit.typing import Array
 class LeastSquares(Columns, Quadratic):
     """½ |Ax − b|² + ½ l2 |x|²; with an intercept, x has one more entry, the last, without penalty."""
 
+    factored = True
     affine_part = AffinePart(
         "the labels b (they enter only through Aᵀb)", open=("the features A",), parts=("affine", "labels")
     )
@@ -42,6 +43,7 @@ class LeastSquares(Columns, Quadratic):
         self.affine = -(b @ rows)
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
+        self._lowest = np.asarray(-0.5 * (b @ b))
 
     @property
     def labels(self) -> Labels | None:
@@ -95,6 +97,18 @@ class LeastSquares(Columns, Quadratic):
         total = rows.T @ rows + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
         return Curvature(below=total, above=total)
 
+    def curved_value(self, x: Array) -> Array:
+        """Return ½|Ax|² and the penalty: through P, large terms would cancel."""
+        return 0.5 * (matvec(self.A, x) ** 2).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
+
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀ(Ax) + l2·x."""
         return vecmat(matvec(self.A, x), self.A) + self.l2 * x
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(matvec(self.A, x), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀAB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, np.ones(self.A.shape[:-1]), self.l2, B)

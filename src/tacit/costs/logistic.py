@@ -36,6 +36,7 @@ class Logistic(RowSum):
             raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
+        self._lowest = np.asarray(-len(y) * np.log(2.0))
         self.affine = -((y > 0).astype(np.float64) @ self.A)
 
     @staticmethod

@@ -28,6 +28,7 @@ from tacit.typing import Array
 class Multinomial(Family):
     """Softmax loss of labels y in 0 … classes − 1, plus ½ l2 |W|²; with an intercept, the last column goes free."""
 
+    factored = True
     affine_part = AffinePart(
         "the labels y (they enter only through Aᵀy)", open=("the features A",), parts=("affine", "labels")
     )
@@ -48,6 +49,7 @@ class Multinomial(Family):
         chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
         self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
         self.affine = -(chosen.T @ self.A).ravel()
+        self._lowest = np.asarray(-len(y) * np.log(classes))
 
     @property
     def classes(self) -> int:
@@ -109,6 +111,25 @@ class Multinomial(Family):
                 rows, columns = slice(j * width, (j + 1) * width), slice(k * width, (k + 1) * width)
                 H[..., rows, columns] = H[..., columns, rows] = block
         return H + self.l2[..., None] * np.eye(self.dim)
+
+    def _scores_along(self, B: Array) -> Array:
+        """Return what every column of *B* does to the scores, (..., rows, K, q)."""
+        blocks = B.reshape(self.classes - 1, self.A.shape[-1], -1)
+        moved = np.stack([self.A @ block for block in blocks], axis=-2)
+        return np.asarray(contrasts(self.classes) @ moved)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀp + Bᵀ(l2·x + α), with the scores' slopes Z' along *B*."""
+        P = softmax(self._scores(x), axis=-1)
+        slope = (P[..., None] * self._scores_along(B)).sum(axis=(-3, -2))
+        return np.asarray(slope + (self.l2 * x + self.affine) @ B)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Σ Z'ᵀ(diag(p) − ppᵀ)Z' + Bᵀ diag(l2) B, from Z' less its mean over the classes."""
+        P, Z = softmax(self._scores(x), axis=-1), self._scores_along(B)
+        Z = Z - (P[..., None] * Z).sum(axis=-2, keepdims=True)
+        rows = (np.sqrt(P)[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
+        return np.asarray(np.matrix_transpose(rows) @ rows + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:

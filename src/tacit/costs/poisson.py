@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
 from tacit.costs.family import finite
 from tacit.costs.rows import RowSum
@@ -37,6 +38,7 @@ class Poisson(RowSum):
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -(y @ self.A)
+        self._lowest = np.asarray((y - xlogy(y, y) - 1.0).sum())  # every row at its own best rate
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

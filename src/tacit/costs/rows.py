@@ -27,6 +27,7 @@ from tacit.typing import Array
 class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
 
+    factored = True
     steepest: ClassVar[float]
     """The supremum of ρ''; its infimum is 0."""
     kinks: ClassVar[bool] = False
@@ -98,6 +99,14 @@ class RowSum(Columns, Family):
         gram = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
         return gram + self.l2[..., None] * np.eye(self.dim)
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀρ'(Ax) + Bᵀ(l2·x + α)."""
+        return vecmat(self.slope(matvec(self.A, x)), self.A @ B) + (self.l2 * x + self.affine) @ B
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return (AB)ᵀ diag(ρ''(Ax)) AB + Bᵀ diag(l2) B."""
+        return gram_along(self.A, self.bend(matvec(self.A, x)), self.l2, B)
+
     @property
     def smoothness(self) -> Array:
         """Sup ρ'' · λ_max(AᵀA) + the largest penalty."""
@@ -119,6 +128,12 @@ class RowSum(Columns, Family):
     def stacking_key(self) -> tuple[Any, ...]:
         """Rows within a factor of two of each other: padding then at most doubles the work."""
         return (*super().stacking_key(), (self.A.shape[-2] - 1).bit_length())
+
+
+def gram_along(A: Array, weights: Array, l2: Array, B: Array) -> Array:
+    """Return (AB)ᵀ diag(weights) AB + Bᵀ diag(l2) B: a small |Ab| is squared after it was found, not before."""
+    rows = A @ B
+    return np.asarray(np.matrix_transpose(rows) @ (weights[..., None] * rows) + B.T @ (l2[..., None] * B))
 
 
 def design(A: ArrayLike, *, intercept: bool) -> Array:

@@ -131,6 +131,26 @@ class CostStack:
         """Return all Hessians of the smooth parts, (n, m, m)."""
         return self.spread(lambda group: group.cost.hess(group.points(x)), (*self.shape, self.dim))
 
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return all gradients along the columns of *B*, (n, q)."""
+        shape = (self.shape[0], B.shape[1])
+        return self.spread(lambda group: group.cost.grad_along(group.points(x), B), shape)
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return all Hessians along the columns of *B*, (n, q, q)."""
+        shape = (self.shape[0], B.shape[1], B.shape[1])
+        return self.spread(lambda group: group.cost.hess_along(group.points(x), B), shape)
+
+    @property
+    def lowest(self) -> Array:
+        """One number per agent."""
+        return self.spread(lambda group: group.cost.lowest, self.shape[:1])
+
+    @property
+    def factored(self) -> Array:
+        """Of every agent, whether its family is: 1 or 0."""
+        return self.spread(lambda group: np.asarray(float(np.all(group.cost.factored))), self.shape[:1])
+
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return all proximal points, (n, m)."""
         return self.spread(lambda group: group.cost.prox(v[group.rows], group.scale(t)), self.shape)

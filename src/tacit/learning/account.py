@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
+from tacit.costs import Affine
 from tacit.errors import RefusedError
 from tacit.masks import Mechanism
 from tacit.network import Network
-from tacit.solving.versions import Digests
+from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
 
 Records = Mapping[Any, Mapping[str, NDArray[Any]]]
@@ -87,7 +89,7 @@ class Account:
             f"{title} {secrets.token_hex(4)}",
             network.graph,
             sigma=math.inf if terms.sigma is None else terms.sigma,
-            basis="sums" if terms.sigma is None else "affine",
+            basis=privacy.coverage(Affine(np.zeros(1))).kind,
             link_scales={(a, b): scale for a, b, scale in terms.link_scales},
         )
         if ledger is None:
@@ -97,7 +99,12 @@ class Account:
             known = [version for entry in book.entries() for _, _, version in entry.release.versions]
             digests = Digests.beside(path, known)
             versions = [version for name, columns in records.items() for version in digests.of(str(name), columns)]
-            release = replace(release, versions=tuple(sorted(versions)))
+            single = [
+                (str(name), digests.records(str(name), columns))
+                for name, columns in records.items()
+                if all(len(values) <= SINGLE for values in columns.values())
+            ]
+            release = replace(release, versions=tuple(sorted(versions)), records=tuple(sorted(single)))
             again = [replace(release, run=f"{release.run}, again {k}") for k in range(2, times + 1)]
             review = book.check(release, accept_changes=accepted)
             _refuse(title, release, review)

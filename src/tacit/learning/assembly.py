@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify, headline
-from tacit.costs import Affine, Family, packed_size, stack
+from tacit.costs import Affine, Family, stack
+from tacit.coverage import listing
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
@@ -29,19 +30,13 @@ from tacit.learning.parties import Table
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
-from tacit.solving.solve import InexactWarning, NotPrivateWarning
+from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.stamps import voided
-from tacit.typing import Array
+from tacit.typing import Array, Summand
 
 BOUND = 2.0**60
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
-_NUMBERS: dict[str, Callable[[int], int]] = {
-    "values": lambda m: 1,
-    "gradients": lambda m: m,
-    "Hessians": packed_size,
-}
-"""How many numbers of a sum belong to each part of it, for so many unknowns."""
 
 
 class Assembly:
@@ -101,6 +96,16 @@ class Assembly:
             return None
         return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
 
+    @property
+    def bound(self) -> float:
+        """The public limit on every number of a plain sum; infinite where nothing is hidden."""
+        return np.inf if self.sums is None else self.sums.bound
+
+    @property
+    def resolution(self) -> float:
+        """To how much a plain sum is exact."""
+        return 0.0 if self.sums is None else self.sums.fixed_point(agents=len(self.network)).error
+
     def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
         """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
         masks = self.sums
@@ -134,17 +139,20 @@ class Assembly:
                     "a limit that fits standardised records."
                 ) from error
         for caution in caught:
+            if issubclass(caution.category, CollinearWarning):
+                continue  # the model says it, with the names of the columns
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
         phase2 = answer.record.phase2
         if phase2.sums:
-            numbers = sum(_NUMBERS[part](problem.dim) for part in phase2.sums)
-            line = f"{what}: {_listed(phase2.sums)}"
+            numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)
+            line = f"{what}: {listing(phase2.sums)}"
             self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
         else:  # effective costs are in the open, and with them the sum of what the masks hide
             line = f"{what}, by gossip: the sum of what the masks hide"
-            self.account = self.account.entered(line, numbers=problem.dim, sums=1)
+            hidden = self.privacy.basis.scales(problem.dim) if isinstance(self.privacy, GaussianMasks) else x0
+            self.account = self.account.entered(line, numbers=len(hidden), sums=1)
         return self._stamped(answer)
 
     def _stamped(self, answer: Answer) -> Answer:
@@ -185,10 +193,6 @@ class Assembly:
                     f"party {name}{place}: its numbers are too large to be added up in secret under the public "
                     f"limit of {bound:g}; use larger units."
                 )
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + list(words[-1:]))
 
 
 def secret_sums() -> SumMasks:

@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin
 from tacit.costs import ConcomitantHuber, LeastSquares
 from tacit.errors import InputError, ProtectionError
 from tacit.learning.assembly import Assembly, mechanism
+from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Table
@@ -86,7 +87,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         scale = float(np.sqrt(max(squares[0], 0.0) / units.count))
         x = np.append(x, scale - 1.0)
         if scale <= _LEAST_SCALE:
-            return answer, Fit(x, np.zeros((0, 0)), np.zeros(0), units, np.zeros(0))
+            return answer, Fit(x, Curvature.unknown(len(x)), np.zeros(0), units)
         self._least_squares = x
         try:
             return super()._fitted(table, assembly, units)

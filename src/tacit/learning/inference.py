@@ -38,6 +38,8 @@ class Summary:
     """None where nobody has counted them."""
     parties: int
     facts: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the records do not determine, in sentences."""
 
     @property
     def statistic(self) -> Array:
@@ -79,6 +81,7 @@ class Summary:
         return {
             "model": self.model, "observations": self.observations, "parties": self.parties, **facts,
             "distribution": "z" if np.isinf(self.freedom) else "t", "coefficients": rows,
+            "notes": list(self.notes),
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -103,7 +106,7 @@ class Summary:
         table = [_row(row, widths) for row in [heads, *cells]]
         rule = "-" * len(table[0])
         said = "   ".join(f"{name}: {value}" for name, value in facts)
-        return [self.model, said, rule, table[0], rule, *table[1:], rule]
+        return [self.model, said, rule, table[0], rule, *table[1:], rule, *(f"Note: {note}" for note in self.notes)]
 
 
 def covariance(G: Array, penalty: Array, dispersion: float) -> Array:

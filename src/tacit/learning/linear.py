@@ -17,13 +17,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.costs import LeastSquares
-from tacit.learning.inference import Summary, deviations, named
+from tacit.learning.curvature import Curvature
+from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
 from tacit.typing import Array
-
-_FLAT = 1e-10  # share of the largest curvature below which a direction has none
 
 
 class LinearModel(RegressorMixin, PrivateModel):
@@ -47,7 +46,6 @@ class LinearModel(RegressorMixin, PrivateModel):
         units, p = fit.units, len(columns)
         turn = units.back(self.fit_intercept)
         own = turn @ fit.x + np.append(np.zeros(p), [units.middle] * self.fit_intercept)
-        own = self._shortest(own, fit, turn)
         self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0
         facts: list[tuple[str, float]] = []
         errors, freedom = np.full(len(own), np.nan), np.inf
@@ -64,20 +62,15 @@ class LinearModel(RegressorMixin, PrivateModel):
     def _errors(self, fit: Fit, turn: Array) -> tuple[Array, list[tuple[str, float]], float]:
         """Return standard errors, R² and σ̂ (by the residual variance), and the degrees of freedom."""
         n, squares = fit.units.count, float(fit.facts[0])
-        if not np.isfinite(fit.G).all():
-            return np.full(len(turn), np.nan), [("R²", 1.0 - squares / n)] * self.fit_intercept, np.inf
-        used = float(np.trace(np.linalg.pinv(fit.G + np.diag(fit.penalty), hermitian=True) @ fit.G))
-        freedom = n - used
-        if not freedom > 1e-9:
-            return np.full(len(turn), np.nan), [], np.inf
-        variance = squares / freedom
-        errors = deviations(turn, fit.covariance(variance))
         facts = [("R²", 1.0 - squares / n)] if self.fit_intercept else []
+        if not fit.curvature.is_known:
+            return np.full(len(turn), np.nan), facts, np.inf
+        freedom = n - fit.curvature.used
+        if not freedom > 1e-9:
+            return np.full(len(turn), np.nan), facts, np.inf
+        variance = squares / freedom
+        errors = fit.curvature.deviations(turn, variance)
         return errors, [*facts, ("residual std err", float(np.sqrt(variance)) * fit.units.spread)], freedom
-
-    def _shortest(self, own: Array, fit: Fit, turn: Array) -> Array:
-        """Return the fit; among many with the same residuals, that with the shortest w in the parties' units."""
-        return own
 
 
 class PrivateLinearRegression(LinearModel):
@@ -109,21 +102,16 @@ class PrivateLinearRegression(LinearModel):
     def _weights(self, units: Units) -> Penalty:
         return Penalty(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
 
-    def _shortest(self, own: Array, fit: Fit, turn: Array) -> Array:
-        p = len(fit.units.scale)
-        if not np.isfinite(fit.G).all():
-            return own
-        values, vectors = np.linalg.eigh(fit.G[:p, :p])
-        flat = values <= _FLAT * values[-1]
-        if not flat.any():
-            return own
-        own = own.copy()
-        null = np.linalg.qr(vectors[:, flat] / fit.units.scale[:, None])[0]
-        moved = -null @ (null.T @ own[:p])
-        own[:p] += moved
-        if self.fit_intercept:
-            own[p] -= fit.units.centre @ moved
-        return own
+    def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
+        """Return, of all fits with the same residuals, that with the shortest w in the parties' own units."""
+        q = len(units.scale)
+        if not curvature.lost.shape[1]:
+            return x
+        null = np.linalg.qr(curvature.lost[:q] / units.scale[:, None])[0]
+        w = x[:q] / units.scale
+        shorter = x.copy()
+        shorter[:q] -= units.scale * (null @ (null.T @ w))
+        return shorter
 
 
 class PrivateRidge(LinearModel):

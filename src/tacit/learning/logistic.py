@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from tacit.costs import Logistic, Multinomial, contrasts
 from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.inference import Summary, deviations, named
+from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
@@ -42,6 +42,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     _scaled_target = False
     _numeric_target = False
+    _repeats = True
 
     def __init__(
         self,
@@ -145,9 +146,9 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         p, turn, binary = len(columns), fit.units.back(self.fit_intercept), len(self.classes_) == 2
-        spread, B = fit.covariance(), np.ones((1, 1)) if binary else contrasts(len(self.classes_))
+        B = np.ones((1, 1)) if binary else contrasts(len(self.classes_))
         each: Array = np.kron(B, turn).astype(np.float64)
-        own, errors = each @ fit.x, deviations(each, spread)
+        own, errors = each @ fit.x, fit.curvature.deviations(each, 1.0)
         W, deviation = own.reshape(len(B), -1), errors.reshape(len(B), -1)
         self.coef_, self.standard_errors_ = W[:, :p], deviation[:, :p]
         none = np.zeros(len(W))
@@ -156,7 +157,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         names = named(columns, intercept=self.fit_intercept)
         if not binary:  # against the first class, as statsmodels prints it
             each = np.kron(B[1:] - B[0], turn).astype(np.float64)
-            own, errors = each @ fit.x, deviations(each, spread)
+            own, errors = each @ fit.x, fit.curvature.deviations(each, 1.0)
             names = tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
         share = self._counts / self._counts.sum()
         likelihood, null = float(fit.facts[0]), float(self._counts @ np.log(share))

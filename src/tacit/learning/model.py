@@ -28,17 +28,16 @@ from tacit.costs import (
     Logistic,
     Multinomial,
     Poisson,
-    pack,
-    packed_size,
-    unpack,
 )
 from tacit.errors import InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.inference import Summary, covariance
+from tacit.learning.curvature import Curvature, curvature
+from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
 from tacit.solving import Answer
 from tacit.solving.effort import ONCE
+from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array
 
 Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
@@ -55,17 +54,11 @@ class Fit(NamedTuple):
     """A fit in standard units: what a model turns into its attributes."""
 
     x: Array
-    G: Array
-    """The summed Hessian of the losses at x, without penalties."""
+    curvature: Curvature
+    """Of the summed losses and penalties at x."""
     facts: Array
     """What else the parties added up there, see `_facts`."""
     units: Units
-    penalty: Array
-    """l2 of every unknown."""
-
-    def covariance(self, dispersion: float = 1.0) -> Array:
-        """Return the covariance of x."""
-        return covariance(self.G, self.penalty, dispersion)
 
 
 class PrivateModel(BaseEstimator):
@@ -75,6 +68,8 @@ class PrivateModel(BaseEstimator):
     """Whether labels are standardised too: where other units of y change nothing but the units of the answer."""
     _numeric_target: ClassVar[bool] = True
     _has_errors: ClassVar[bool] = True
+    _repeats: ClassVar[bool] = False
+    """Whether the unknowns are the columns several times over, once for each class but one."""
     _times: ClassVar[int] = 1
     """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
@@ -119,6 +114,10 @@ class PrivateModel(BaseEstimator):
         """Return what a party adds to the sum at the fit, besides its Hessian."""
         return np.zeros(0)
 
+    def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
+        """Return the fit in standard units; the shortest of those that fit as well, where a model says which."""
+        return x
+
     # what every model then has ---------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
@@ -161,12 +160,35 @@ class PrivateModel(BaseEstimator):
         self._finish(fit, table, table.columns)
         if gone is not None:
             self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
+        self._say_doubts(answer, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
         self.ledger_ = assembly.account
         self.parties_ = table.names
         return self
+
+    def _say_doubts(self, answer: Answer, units: Units, columns: tuple[str, ...]) -> None:
+        """Warn, and note in the summary, what the records do not determine."""
+        notes = []
+        doubt = answer.record.doubt
+        if doubt is not None:
+            living = [name for name, varies in zip(columns, units.varies, strict=True) if varies]
+            names = (*living, *["(intercept)"] * self.fit_intercept)
+            around = tuple(
+                names[k % len(names)] if k < len(names) or self._repeats else "(scale)"
+                for k in range(len(answer.x))
+            )
+            notes.append(doubt.sentence(around))
+            warnings.warn(f"{type(self).__name__}: {notes[-1]}", CollinearWarning, stacklevel=4)
+        gone = [
+            name
+            for name, error in zip(self.summary_.names, self.summary_.standard_errors, strict=True)
+            if np.isnan(error)
+        ]
+        if gone and self._has_errors and self.summary_.has_errors:
+            notes.append(f"no standard error for {', '.join(gone)}: the records do not determine it.")
+        self.summary_ = replace(self.summary_, notes=tuple(notes))
 
     def fit_parties(self, parties: Any) -> Self:
         """Fit the model on one (X, y) per party, in a list or by name."""
@@ -191,16 +213,17 @@ class PrivateModel(BaseEstimator):
         x, m = answer.x, len(x0)
         penalty = len(parties) * np.asarray(smooth[0].l2)
         if not self._has_errors:
-            return answer, Fit(x, np.full((m, m), np.nan), np.zeros(0), units, penalty)
+            return answer, Fit(x, Curvature.unknown(m), np.zeros(0), units)
         facts = [self._facts(*each, x) for each in zip(parties, Z, y, strict=True)]
         if m > ONCE:  # too many unknowns to add up their Hessians
             total = assembly.total(facts, "how well the fit explains the labels")
-            return answer, Fit(x, np.full((m, m), np.nan), total, units, penalty)
-        bends = [pack(cost.hess(x) - np.diag(cost.l2)) for cost in smooth]
-        told = [np.concatenate(each) for each in zip(bends, facts, strict=True)]
-        total = assembly.total(told, "Hessians at the fit, for standard errors")
-        size = packed_size(m)
-        return answer, Fit(x, unpack(total[:size], m), total[size:], units, penalty)
+            return answer, Fit(x, Curvature.unknown(m), total, units)
+        known, total = curvature(assembly, smooth, x, penalty, facts)
+        shortest = self._shortest(x, known, units)
+        if not np.array_equal(shortest, x):
+            x, facts = shortest, [self._facts(*each, shortest) for each in zip(parties, Z, y, strict=True)]
+            total = assembly.total(facts, "how well the shortest fit explains the labels")
+        return answer, Fit(x, known, total, units)
 
     def predict_rows(self, X: Any) -> Array:
         """Return X as numbers, checked against the columns that the model was fitted on."""

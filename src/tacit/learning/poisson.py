@@ -15,7 +15,7 @@ from sklearn.metrics import d2_tweedie_score
 from tacit.costs import Poisson
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
-from tacit.learning.inference import Summary, deviations, named
+from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
@@ -83,7 +83,7 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         del self._counted
         p, turn = len(columns), fit.units.back(self.fit_intercept)
-        own, errors = turn @ fit.x, deviations(turn, fit.covariance())
+        own, errors = turn @ fit.x, fit.curvature.deviations(turn, 1.0)
         self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0
         self.standard_errors_ = errors[:p]
         self.intercept_standard_error_ = float(errors[p]) if self.fit_intercept else 0.0

@@ -9,6 +9,7 @@ limit of secret sums fits, and the penalties keep the meaning that they have in 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import Table, joined, read
+from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array, Rows
 
 
@@ -33,21 +35,34 @@ class Moments:
 
     @property
     def constant(self) -> Rows:
-        """Columns that vary by no more than rounding."""
-        slack = (self.count * self.mean * np.finfo(float).eps) ** 2
-        return np.asarray(self.variance <= self.count * np.finfo(float).eps * self.variance + slack)
+        """Columns that vary by no more than the rounding of their mean."""
+        return np.asarray(self.variance <= (4.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
 def moments(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str], *, centred: bool = True) -> Moments:
     """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False."""
-    first = [np.append(X.sum(axis=0), len(X)) for X in rows]
+    first = [np.append(X.sum(axis=0, dtype=np.longdouble).astype(np.float64), len(X)) for X in rows]
     total = assembly.total(first, "number of records, and sums of all columns", columns=[*columns, "count"])
     count = float(np.rint(total[-1]))
     mean = total[:-1] / count
     about = mean if centred else np.zeros_like(mean)
-    second = [((X - about) ** 2).sum(axis=0) for X in rows]
+    away = [X - about for X in rows]
+    unit = _units(away, count, assembly, columns)
+    second = [((X / unit) ** 2).sum(axis=0) for X in away]
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
-    return Moments(count, mean, squares / count)
+    return Moments(count, mean, squares / count * unit**2)
+
+
+def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Sequence[str]) -> Array:
+    """Return one power of two for each column, in which no sum of squares exceeds the public limit.
+
+    They are all 1 unless somebody's squares are beyond the limit; then the sums of absolute deviations say more.
+    """
+    ones, bound = np.ones(len(columns)), assembly.bound
+    if all(((X**2).sum(axis=0) <= bound).all() for X in away):
+        return ones
+    sizes = assembly.total([np.abs(X).sum(axis=0) for X in away], "sums of absolute deviations", columns=columns)
+    return np.asarray(np.exp2(np.rint(np.log2(np.maximum(sizes / count, 1.0)))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +72,15 @@ class Units:
     count: int
     centre: Array
     scale: Array
+    varies: Rows
+    """Of all columns, those that vary; the others have no part in the model, and a coefficient of zero."""
     middle: float = 0.0
     spread: float = 1.0
     mean_target: float = 0.0
 
     def rows(self, X: Array) -> Array:
-        """Return records in standard units."""
-        return (X - self.centre) / self.scale
+        """Return the columns that vary in standard units."""
+        return (X[:, self.varies] - self.centre) / self.scale
 
     def labels(self, y: Array) -> Array:
         """Return labels in standard units."""
@@ -71,34 +88,44 @@ class Units:
 
     def back(self, intercept: bool) -> Array:
         """Return the matrix that takes (u, b) in standard units to (w, intercept) in the parties' own."""
-        p = len(self.scale)
-        turn = np.zeros((p + intercept, p + intercept))
-        turn[:p, :p] = np.diag(self.spread / self.scale)
+        p, living = len(self.varies), np.flatnonzero(self.varies)
+        q = len(living)
+        turn = np.zeros((p + intercept, q + intercept))
+        turn[living, np.arange(q)] = self.spread / self.scale
         if intercept:
-            turn[p, :p] = -self.centre * self.spread / self.scale
-            turn[p, p] = self.spread
+            turn[p, :q] = -self.centre * self.spread / self.scale
+            turn[p, q] = self.spread
         return turn
 
 
 def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool) -> Units:
-    """Return the units of all columns, and of the *target*; refuse a column that is the same everywhere."""
+    """Return the units of all columns, and of the *target*; warn of a column that is the same everywhere."""
     rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
     columns = [*table.columns, table.target] if target else list(table.columns)
     found = moments(rows, assembly, columns, centred=intercept)
     p = len(table.columns)
-    if intercept:
-        for column in np.flatnonzero(found.constant[:p]):
-            raise DataError(
-                f"column {table.columns[column]!r} is the same number in all records of every party "
-                f"({_all(table)}): nothing can be learnt from it, drop it."
-            )
+    constant = found.constant if intercept else found.variance == 0.0
+    varies = ~constant[:p]
+    if not varies.any():
+        raise DataError(
+            f"every column is the same number in all records of every party ({_all(table)}): nothing can be learnt "
+            "from that."
+        )
+    for column in np.flatnonzero(~varies):
+        warnings.warn(
+            f"column {table.columns[column]!r} is the same number in all records of every party ({_all(table)}): "
+            "nothing can be learnt from it, and its coefficient is 0.",
+            CollinearWarning,
+            stacklevel=5,
+        )
     scale = np.sqrt(found.variance)
-    scale = np.where((scale > 0) & ~found.constant, scale, 1.0)
+    scale = np.where((scale > 0) & ~constant, scale, 1.0)
     centre = found.mean if intercept else np.zeros_like(found.mean)
+    count, living = int(found.count), np.flatnonzero(varies)
     if not target:
-        return Units(int(found.count), centre, scale)
-    middle, spread = float(centre[p]), float(scale[p])
-    return Units(int(found.count), centre[:p], scale[:p], middle, spread, mean_target=float(found.mean[p]))
+        return Units(count, centre[living], scale[living], varies)
+    middle, spread, mean = float(centre[p]), float(scale[p]), float(found.mean[p])
+    return Units(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
 
 
 def _all(table: Table) -> str:

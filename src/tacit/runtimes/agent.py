@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.masks import Hidden, Source
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.neighbours import Together
@@ -68,6 +69,7 @@ class Outcome(NamedTuple):
     """The sum of all costs at x, where the algorithm has it."""
     facts: Array | None = None
     """What a table needs besides, added up over all agents, where the algorithm does that."""
+    doubt: Doubt | None = None
 
 
 def run_agent(
@@ -127,14 +129,16 @@ def run_agent(
     hessian = getattr(state, "hessian", None)
     value = getattr(state, "value", None)
     facts = getattr(state, "facts", None)
+    doubt = Doubt.of(state)
     return Outcome(
         np.atleast_1d(state.x),
         done,
-        verdict,
+        verdict.with_doubt(doubt),
         tuple(watch.history),
         hessian,
         None if value is None else float(value),
         facts,
+        doubt,
     )
 
 

@@ -111,6 +111,7 @@ def run(
         traffic=_all_traffic([neighbours.traffic for neighbours, _ in together]),
         verdict=first.verdict,
         history=first.history,
+        doubt=first.doubt,
     )
 
 

@@ -10,6 +10,7 @@ from tacit.costs import CostStack, Family
 from tacit.masks import Hidden, Mechanism, Source
 from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Algorithm, Array, Peers
@@ -57,6 +58,8 @@ class Run:
     """Of both phases and all agents."""
     verdict: Verdict
     history: tuple[Check, ...] = field(repr=False)
+    doubt: Doubt | None = None
+    """What no sum could tell, where the algorithm knows."""
 
 
 class Hide(Protocol):

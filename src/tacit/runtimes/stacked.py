@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Hide, Job, Run
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.stopping import Progress
@@ -134,4 +135,8 @@ def run(
                 done += 1
             verdict = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
-    return Run(x=x, rounds=done, traffic=stacked.traffic, verdict=verdict, history=tuple(watch.history))
+    doubt = Doubt.of(state)
+    return Run(
+        x=x, rounds=done, traffic=stacked.traffic, verdict=verdict.with_doubt(doubt), history=tuple(watch.history),
+        doubt=doubt,
+    )  # fmt: skip

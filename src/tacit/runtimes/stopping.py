@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.looking import Look
 
 TOLERANCE = 1e-9
@@ -64,6 +65,13 @@ class Verdict(NamedTuple):
 
     status: Status
     sentence: str
+
+    def with_doubt(self, doubt: Doubt | None) -> Verdict:
+        """Return the verdict with a sentence about what is left open."""
+        if doubt is None:
+            return self
+        said = doubt.sentence()
+        return self._replace(sentence=f"{self.sentence} {said[0].upper()}{said[1:]}")
 
 
 class Progress(NamedTuple):

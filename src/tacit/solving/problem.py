@@ -75,7 +75,7 @@ class Problem:
     def _refuse_unbounded(self) -> None:
         """Refuse a sum of costs that surely has no minimum, where the curvatures tell."""
         below, above = self._total_curvature
-        if self.stack.is_rough or not np.array_equal(below, above):
+        if self.stack.is_rough or not np.array_equal(below, above) or np.isfinite(self.stack.lowest).all():
             return
         # in units in which every unknown has curvature 1, so that badly scaled columns do not look flat
         diagonal = np.abs(np.diag(below))

@@ -12,6 +12,7 @@ import msgspec
 
 from tacit.coverage import Coverage
 from tacit.runtimes import Check
+from tacit.runtimes.doubt import Doubt
 from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
 
@@ -98,6 +99,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     warnings: list[str]
     """What may be inexact, in sentences."""
+    doubt: Doubt | None = None
+    """Unknowns that what was added up does not determine, and how much may be left to gain."""
     tells: Telling | None = None
     """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 

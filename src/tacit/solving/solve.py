@@ -19,6 +19,7 @@ from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
+from tacit.solving.reconsidered import reconsidered
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
@@ -33,6 +34,10 @@ class NotPrivateWarning(UserWarning):
 
 class InexactWarning(UserWarning):
     """The algorithm, or the masks' lattice, does not end at the optimum."""
+
+
+class CollinearWarning(InexactWarning):
+    """Unknowns that cannot be told apart to the digits that the numbers have; says by how much that can matter."""
 
 
 def solve(
@@ -90,6 +95,10 @@ def solve(
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         said.append(coarse)
+    run = reconsidered(problem, run, choice.algorithm, job.floor)
+    if run.doubt is not None:
+        said.append(run.doubt.sentence())
+        warnings.warn(said[-1], CollinearWarning, stacklevel=2)
     return Answer(
         record=_record(
             problem,
@@ -232,6 +241,7 @@ def _record(
         error=last.error if last else None,
         history=list(run.history),
         seconds=seconds,
+        doubt=run.doubt,
         warnings=cautions,
         tells=tells,
     )

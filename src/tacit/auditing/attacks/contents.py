@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from tacit.auditing.attacks.made_up import MadeUp
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
 from tacit.typing import Algorithm, Array, Numbers, Rows
 
@@ -91,7 +92,7 @@ def points_of(algorithm: Algorithm, start: Array) -> list[Array]:
     return _follow(algorithm, start, (), None, seed=0).points
 
 
-class Followed:
+class Followed(MadeUp):
     """`Cost` of one agent that answers as it likes, and `Peers` that know the totals."""
 
     resolution = 0.0

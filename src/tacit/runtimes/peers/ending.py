@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.protocol import Frame, Kind
 from tacit.runtimes.agent import Outcome
+from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.stopping import Check, Verdict
@@ -82,6 +83,7 @@ class _Told(msgspec.Struct, frozen=True, array_like=True):
     curvature: bytes
     value: float | None = None
     facts: bytes = b""
+    doubt: Doubt | None = None
 
 
 def told(outcome: Outcome) -> bytes:
@@ -89,7 +91,14 @@ def told(outcome: Outcome) -> bytes:
     curvature, facts = (b"" if part is None else part.tobytes() for part in (outcome.hessian, outcome.facts))
     return msgspec.msgpack.encode(
         _Told(
-            outcome.x.tobytes(), outcome.rounds, outcome.verdict, outcome.history, curvature, outcome.value, facts
+            outcome.x.tobytes(),
+            outcome.rounds,
+            outcome.verdict,
+            outcome.history,
+            curvature,
+            outcome.value,
+            facts,
+            outcome.doubt,
         )
     )
 
@@ -100,4 +109,6 @@ def outcome_of(told: bytes) -> Outcome:
     m = len(read.x) // 8
     bent = np.frombuffer(read.curvature).reshape(m, m) if read.curvature else None
     facts = np.frombuffer(read.facts) if read.facts else None
-    return Outcome(np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts)
+    return Outcome(
+        np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts, read.doubt
+    )

@@ -96,6 +96,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         ),
         verdict=first.verdict,
         history=first.history,
+        doubt=first.doubt,
     )
 
 

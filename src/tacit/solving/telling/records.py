@@ -80,8 +80,7 @@ def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> 
         except MISFITS:
             a_round = 0
     if not a_round:
-        sizes = {"values": 1, "Hessians": packed_size(m)}
-        a_round = sum(sizes.get(name, m) for name in job.algorithm.sums)
+        a_round = sum(part.size(m) for part in job.algorithm.sums)
     numbers = a_round * _TYPICAL
     return a_round, numbers if most is None else min(most, numbers)
 

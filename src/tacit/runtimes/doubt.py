@@ -1,0 +1,56 @@
+"""What a run leaves open although it is over: directions that no sum can tell, and how much may be left to gain.
+
+An algorithm that knows it keeps three numbers in its state: `loose`, how much every unknown has to do with it,
+`bound`, by how much the sum of the costs could still fall at most, and `fell`, by how much it has fallen. Only the
+ratio of the last two leaves: it says as much, and no sum of costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tacit.typing import Array
+
+_LISTED = 12
+_INVOLVED = 1e-3  # of the unknown most involved: below this it only shares in the rounding of the others
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """Unknowns, by position, that what was added up does not determine."""
+
+    unknowns: tuple[int, ...]
+    share: float | None
+    """The most by which the sum of the costs could still fall, over what it has fallen; None: nothing bounds it."""
+
+    @classmethod
+    def of(cls, state: Any) -> Doubt | None:
+        """Return what a last state leaves open; None where nothing is, or where the algorithm does not know."""
+        loose = getattr(state, "loose", None)
+        if loose is None or not loose.any():
+            return None
+        return cls.among(loose, float(state.bound), float(state.fell))
+
+    @classmethod
+    def among(cls, loose: Array, bound: float, fell: float) -> Doubt:
+        """Return the doubt about the unknowns that are *loose*."""
+        share = bound / fell if fell > 0 else np.inf
+        involved = np.flatnonzero(loose > _INVOLVED * loose.max())
+        return cls(unknowns=tuple(involved.tolist()), share=share if np.isfinite(share) else None)
+
+    def sentence(self, names: tuple[str, ...] = ()) -> str:
+        """Say which unknowns, and how far; *names* stand in for positions."""
+        called = [names[k] if names else str(k + 1) for k in self.unknowns]
+        if len(called) > _LISTED:
+            called = [*called[: _LISTED - 1], f"{len(called) - _LISTED + 1} more"]
+        several = " and ".join([", ".join(called[:-1])] * (len(called) > 1) + called[-1:])
+        what = "column(s)" if names else "unknown(s)"
+        left = "nothing bounds what is left to gain"
+        if self.share is not None:
+            left = f"at most {self.share:.2g} times what the fit has gained is left to gain"
+        return (
+            f"{what} {several} are not told apart by what was added up, to the digits that it has: this is about "
+            f"the shortest of the answers that fit as well, and {left}."
+        )
