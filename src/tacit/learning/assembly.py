@@ -31,10 +31,17 @@ from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
-from tacit.stamps import voided
+from tacit.stamps import Stamp, voided
 from tacit.typing import Array
 
 BOUND = 2.0**60
+_MADE_UP = Stamp(
+    reason="made-up parties",
+    sentence=(
+        "rows were dealt out to parties that do not exist, for trying out: whoever dealt them has all records; "
+        "name the party of every row, groups=…."
+    ),
+)
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
 _NUMBERS: dict[str, Callable[[int], int]] = {
     "values": lambda m: 1,
@@ -59,6 +66,7 @@ class Assembly:
         records: Records | None = None,
         times: int = 1,
         accept_changes: Iterable[Any] = (),
+        dealt: bool = False,
         title: str = "fit",
     ) -> None:
         if len(names) < 2:
@@ -77,6 +85,8 @@ class Assembly:
             title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
             accept_changes=accept_changes,
         )  # fmt: skip
+        if dealt and self.privacy is not None:
+            self.account = replace(self.account, stamps=(*self.account.stamps, _MADE_UP))
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
 
@@ -91,7 +101,7 @@ class Assembly:
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
             any=estimator.any, ledger=estimator.ledger, records=table.records(target=target), times=times,
-            accept_changes=estimator.accept_changes, title=type(estimator).__name__,
+            accept_changes=estimator.accept_changes, dealt=table.dealt, title=type(estimator).__name__,
         )  # fmt: skip
 
     @property
