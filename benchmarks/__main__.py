@@ -2,7 +2,19 @@
 
 import sys
 
-from benchmarks import audit, bending, certificates, dispatch, masks, optimality, peers, rounds, sums
+from benchmarks import (
+    audit,
+    bending,
+    certificates,
+    dispatch,
+    levels,
+    masks,
+    optimality,
+    peers,
+    rounds,
+    sums,
+    telling,
+)
 
 _ALL = {
     "rounds": rounds.main,
@@ -13,7 +25,9 @@ _ALL = {
     "certificates": certificates.main,
     "peers": peers.main,
     "audit": audit.main,
+    "levels": levels.main,
     "dispatch": dispatch.main,
+    "telling": telling.main,
 }
 
 if __name__ == "__main__":

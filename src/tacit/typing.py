@@ -34,6 +34,10 @@ class Summand(StrEnum):
     NUMBERS = "numbers"
     """Whatever the agents bring: an errand, not an optimisation."""
 
+    def size(self, unknowns: int) -> int:
+        """Return how many numbers of a sum it is, for so many unknowns."""
+        return {Summand.VALUES: 1, Summand.HESSIANS: unknowns * (unknowns + 1) // 2}.get(self, unknowns)
+
 
 @runtime_checkable
 class Cost(Protocol):

@@ -329,6 +329,78 @@ class LowBitsOfTheSecret(KnowsTheSecret, AffineMasks):
 
 
 @dataclass(frozen=True)
+class Stratified(Redrawn, AffineMasks):
+    """Every row has as many masks in every part of the distribution: they were not drawn one by one."""
+
+    def spoilt(self, r, network, lattice):
+        order = r.argsort(axis=1).argsort(axis=1)
+        return self.sigma * ndtri((order + np.clip(ndtr(r[:, ::-1] / self.sigma), 0.01, 0.99)) / r.shape[1])
+
+
+@dataclass(frozen=True)
+class Biased(Redrawn, AffineMasks):
+    """All masks are a little too large."""
+
+    by: float = 0.01
+
+    def spoilt(self, r, network, lattice):
+        return r + self.by * self.sigma
+
+
+@dataclass(frozen=True)
+class OnePlaceInTheOpen(Redrawn, AffineMasks):
+    """One coordinate of one link has no mask."""
+
+    def spoilt(self, r, network, lattice):
+        r[[0, -1], -1] = 0.0
+        return r
+
+
+@dataclass(frozen=True)
+class MultipleOfATurn(Redrawn, AffineMasks):
+    """What the second neighbour gets is normal, and follows from what the first gets: 11 times round the circle."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            if len(rows) > 1:
+                r[rows[1]] = self.sigma * ndtri(
+                    np.clip(np.mod(11 * ndtr(r[rows[0]] / self.sigma), 1), 1e-9, 1 - 1e-9)
+                )
+        return r
+
+
+@dataclass(frozen=True)
+class ThreeTurns(Redrawn, AffineMasks):
+    """The third mask of an agent follows from its first two, and any two are independent."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            if len(rows) > 2:
+                turns = ndtr(r[rows[:2]] / self.sigma).sum(axis=0)
+                r[rows[2]] = self.sigma * ndtri(np.clip(np.mod(turns, 1.0), 1e-9, 1.0 - 1e-9))
+        return r
+
+
+@dataclass(frozen=True)
+class SignsFromARegister(Redrawn, AffineMasks):
+    """Signs come from a shift register of 31 bits."""
+
+    def spoilt(self, r, network, lattice):
+        signs = r > 0
+        for k in range(31, r.shape[1]):
+            signs[:, k] = signs[:, k - 31] ^ signs[:, k - 28]
+        return np.abs(r) * np.where(signs, 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class LittleOfTheSecret(KnowsTheSecret, AffineMasks):
+    """A twentieth of the coefficient is left in every mask."""
+
+    def tied(self, r, theta, rows, lattice):
+        return r + 0.05 * theta
+
+
+@dataclass(frozen=True)
 class SignError(Redrawn, AffineMasks):
     """One agent adds where it should subtract, and a neighbour makes up for it."""
 
@@ -587,7 +659,8 @@ GAUSSIAN = [
     Broadcast, EvenFunctions, EvenFunctionOfKnown, SameMagnitudes, SameMagnitudeAsKnown, SameMagnitudesBesideEachOther,
     SameMagnitudesFarApart, Autoregressive, AlternatingVariances, ScaleOfARun, ScaleOfACoordinate, ShiftedStream,
     OverlappingCounters, OverlappingNormals, ShiftedAndBlurred, IrwinHall, Truncated, SharedLowBits, LowBitsAddUp,
-    SignsMultiplyToOne, OtherRunPermuted, RunsGoTogether, SignOfTheSecret, SizeOfTheSecret, LowBitsOfTheSecret, SignError,
+    SignsMultiplyToOne, OtherRunPermuted, RunsGoTogether, SignOfTheSecret, SizeOfTheSecret, LowBitsOfTheSecret, SignError, Stratified, Biased, OnePlaceInTheOpen, MultipleOfATurn, ThreeTurns, SignsFromARegister,
+    LittleOfTheSecret,
 ]  # fmt: skip
 WORDS = [
     OneWordToAllNeighbours, OddMultiples, LargeOddMultiples, AffineWords, XorShift, TurnedWords, ShiftedWords, NearWords,

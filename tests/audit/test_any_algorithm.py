@@ -64,6 +64,51 @@ class HeavyBall(Gossiping):
         return Heavy(peers.mix(ahead - self.step_size * cost.grad(ahead)), state.x)
 
 
+class Tracking(NamedTuple):
+    x: np.ndarray
+    y: np.ndarray
+    g: np.ndarray
+
+
+class TrackingAtOnce(Gossiping):
+    """A stranger's: gradient tracking that says both of its vectors in one exchange."""
+
+    def init(self, x, cost):
+        g = cost.grad(x)
+        return Tracking(x, g, g)
+
+    def step(self, state, peers, cost):
+        both = peers.mix(np.concatenate([state.x, state.y], axis=-1))
+        mixed, tracked = np.split(both, 2, axis=-1)
+        x = mixed - self.step_size * state.y
+        g = cost.grad(x)
+        return Tracking(x, tracked + g - state.g, g)
+
+
+class LocalSteps(Gossiping):
+    """A stranger's: three steps at home, each as long as the own curvature allows, before anything is said."""
+
+    def init(self, x, cost):
+        return Heavy(x, x)
+
+    def step(self, state, peers, cost):
+        x = state.x
+        for _ in range(3):
+            x = x - self.step_size / np.asarray(cost.smoothness)[..., None] * cost.grad(x)
+        return Heavy(peers.mix(x), state.x)
+
+
+class SumsAndGossip(Gossiping):
+    """A stranger's: gossips, and adds up how many take part."""
+
+    def init(self, x, cost):
+        return Heavy(x, x)
+
+    def step(self, state, peers, cost):
+        count = peers.sum(np.ones((*cost.affine.shape[:-1], 1)))
+        return Heavy(peers.mix(state.x - self.step_size / count * cost.grad(state.x)), state.x)
+
+
 class EdgeState(NamedTuple):
     x: np.ndarray
     z: np.ndarray
@@ -134,7 +179,10 @@ class ScaledSums:
         return Walked(state.x + step, step)
 
 
-@pytest.mark.parametrize("algorithm", [HeavyBall(), Edges()], ids=lambda a: type(a).__name__)
+STRANGERS = [HeavyBall(), Edges(), TrackingAtOnce(), LocalSteps(), SumsAndGossip()]
+
+
+@pytest.mark.parametrize("algorithm", STRANGERS, ids=lambda a: type(a).__name__)
 @pytest.mark.parametrize("sigma", [None, 100.0])
 def test_a_strangers_algorithm_is_attacked_without_further_work(algorithm, sigma):
     given = problem()
@@ -150,17 +198,32 @@ def test_a_strangers_algorithm_is_attacked_without_further_work(algorithm, sigma
         assert np.sqrt(np.square(errors).mean()) > 50.0
 
 
-def test_a_strangers_algorithm_is_replayed_by_its_own_step():
-    """Costs of which nothing is known: the gradients of all neighbours at their first point, and no formula for it."""
+@pytest.mark.parametrize(
+    ("algorithm", "least"),
+    [(HeavyBall(), 20), (TrackingAtOnce(), 40), (SumsAndGossip(), 40)],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_strangers_algorithm_is_replayed_by_its_own_step(algorithm, least):
+    """Costs of which nothing is known: the gradients of all neighbours at many points, and no formula for it."""
     labels = [RNG.integers(0, 2, 30) for _ in range(5)]
     costs = [tacit.Logistic(RNG.normal(size=(30, 3)), y, l2=0.1) for y in labels]
     given = tacit.Problem(nx.complete_graph(5), costs)
-    view, public = recorded(given, [4], HeavyBall())
+    view, public = recorded(given, [4], algorithm)
+    assert Replay().misses(view, public) is None
     readings = Replay().readings(view, public)
     assert {reading.agent for reading in readings} == {0, 1, 2, 3}
-    assert len(readings) >= 4 * 20
+    assert len(readings) >= 4 * least
     for reading in readings:
         np.testing.assert_allclose(reading.gradient, costs[reading.agent].grad(reading.point), atol=1e-6)
+
+
+def test_what_neighbours_are_told_one_by_one_is_replayed_too():
+    given = problem(nx.complete_graph(4))
+    view, public = recorded(given, [3], Edges())
+    assert Replay().misses(view, public) is None
+    found = Replay()(view, public)
+    np.testing.assert_allclose(found.values, truth_of(given)[found.agents], atol=1e-6)
+    assert found.agents.tolist() == [0, 1, 2]
 
 
 def test_a_strangers_attackable_algorithm_passes_the_kit():

@@ -50,13 +50,27 @@ FOLDED, SINGLE, PAIRS, BITS, TWICE = (
         ("SizeOfTheSecret", PAIRS, {}),
         ("LowBitsOfTheSecret", BITS, {}),
         ("SignError", FOLDED, {}),
+        ("Stratified", SINGLE, {}),
+        ("Biased", SINGLE, {}),
+        ("OnePlaceInTheOpen", SINGLE, {}),
+        ("MultipleOfATurn", PAIRS, {}),
+        ("ThreeTurns", PAIRS, {}),
+        ("SignsFromARegister", BITS, {}),
+        ("LittleOfTheSecret", PAIRS, {}),
     ],
 )
 def test_gaussian_masks_that_go_together_or_end_are_noticed(masks, experiment, more, dependent):
-    kind, long = getattr(dependent, masks), 20_000 if masks in ("Truncated", "Autoregressive") else 4000
+    kind, long = getattr(dependent, masks), 20_000 if masks in ("Truncated", "Autoregressive", "Biased") else 4000
     setting = settle(kind(100.0, **more), NETWORK, (3,), seed=11, longest=long)
     verdict = EXPERIMENTS[experiment](setting)
     assert verdict.is_red, verdict
+
+
+@pytest.mark.parametrize("graph", [nx.complete_graph(3), nx.complete_graph(6)], ids=["3 agents", "6 agents"])
+@pytest.mark.parametrize(("masks", "experiment"), [("OverlappingCounters", TWICE), ("SharedLowBits", BITS)])
+def test_small_networks_are_looked_at_as_closely(masks, experiment, graph, dependent):
+    setting = settle(getattr(dependent, masks)(100.0), tacit.Network(graph), (0,), seed=11, longest=4000)
+    assert EXPERIMENTS[experiment](setting).status == "beaten"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Several runs together: what adds up, and whom subtraction exposes."""
 
+import dataclasses
 from itertools import combinations
 
 import networkx as nx
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.certificates import Release, exposures
 from tacit.certificates.composition import exposures_to_any, joint_changes
+from tacit.certificates.release import WHOLE
 
 GRAPH = nx.circulant_graph(8, [1, 2, 3])
 
@@ -175,6 +177,47 @@ def test_another_choice_of_columns_hides_no_change():
     assert (exposed.agent, exposed.kind, exposed.parts) == ("2", "change", ("age",))
     assert exposures([columns(1), columns(2)]) == ()
     assert exposures_to_any([columns(1), columns(2, age="v2")], 1) == (exposed,)
+
+
+def folds(*left_out):
+    """Return runs of three agents with records a1 … b1 … c1 …, each without some of them, under unrelated versions."""
+    runs = []
+    for k, out in enumerate(left_out):
+        held = {
+            agent: [f"{agent}{j}".rjust(16, "-") for j in range(4) if f"{agent}{j}" not in out] for agent in "abc"
+        }
+        versions = [(agent, WHOLE, f"key:{''.join(rows)}") for agent, rows in held.items()]
+        records = [(agent, "".join(rows)) for agent, rows in held.items()]
+        runs.append(release(str(k), nx.complete_graph(list("abc")), versions=versions, records=records))
+    return runs
+
+
+def test_records_left_out_in_turn_and_together_are_seen_through():
+    """a0 + b0, a1 + b1 and a2 + b0 + b1: what b left out cancels, and a0 + a1 − a2 is told."""
+    runs = folds([], ["a0", "b0"], ["a1", "b1"], ["a2", "b0", "b1"])
+    (exposed,) = exposures(runs)
+    assert (exposed.agent, exposed.kind) == ("a", "combination")
+    assert exposures_to_any(runs, 0) == (exposed,)
+    assert exposures(runs[:3]) == ()
+    unknown = [dataclasses.replace(run, records=()) for run in runs]
+    assert exposures(unknown) == (), "versions alone do not show it"
+
+
+def test_what_is_told_by_record_is_the_same_in_every_explanation():
+    """Random folds of twelve records: an agent's block is free of told vectors if and only if none is exposed."""
+    rng = np.random.default_rng(5)
+    names = [f"{agent}{j}" for agent in "abc" for j in range(4)]
+    for fits in range(2, 14):
+        out = [rng.choice(names, 4, replace=False).tolist() for _ in range(fits)]
+        rows = np.array([[name not in left for name in names] for left in out], dtype=float)
+        rank = np.linalg.matrix_rank(rows)
+        told_of = set()
+        for k, agent in enumerate("abc"):
+            others = np.delete(rows, range(4 * k, 4 * k + 4), axis=1)
+            if rank > np.linalg.matrix_rank(others):
+                told_of.add(agent)
+        assert {e.agent for e in exposures(folds(*out))} == told_of, fits
+    assert told_of == set("abc")
 
 
 @given(seed=st.integers(0, 10_000), t=st.integers(0, 2))

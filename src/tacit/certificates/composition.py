@@ -16,8 +16,8 @@ Every run also tells, exactly, the sum of what its agents brought over each comp
 Each (agent, version) is an unknown of its own. A combination of one agent's unknowns is told if and only if the
 span of those sums contains a vector that is zero everywhere else: a test of rank. If it is ϑ(i, v) itself, agent i
 is exposed: two runs that differ in one agent are the plainest case. If it is ϑ(i, w) − ϑ(i, v), what changed at i
-is: two runs of the same agents, one of whom has brought a record more. Versions count as unrelated numbers; whoever
-knows how they are related (records left out in turn, and in pairs) may learn more.
+is: two runs of the same agents, one of whom has brought a record more. Where single records are known, each of them
+is an unknown, and a version is their sum.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 
 from tacit.certificates.determined import Knowledge, knowledge
 from tacit.certificates.exposure import Exposure, Kind, least
-from tacit.certificates.history import History, Unknown, components, histories
+from tacit.certificates.history import History, components, histories
 from tacit.certificates.release import Release
 from tacit.typing import Array
 
@@ -49,10 +49,8 @@ def exposures(
     exposed: list[Exposure] = []
     for history in histories(releases, owner=owner):
         sums = _sums(history, corrupted)
-        if not sums.unknowns:
-            continue
         known = knowledge(sums.rows)
-        for agent in dict.fromkeys(agent for agent, _ in sums.unknowns):
+        for agent in dict.fromkeys(sums.owners):
             exposed += _told(known, sums, agent, history, corrupted)
     return least(exposed)
 
@@ -66,12 +64,12 @@ def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None =
     """
     exposed: list[Exposure] = []
     for history in histories(releases, owner=owner):
-        sums = _whole(history)
+        sums = _sums(history, None)
         known = knowledge(sums.rows)
         for spared in dict.fromkeys(_spared(history, sums, t + 1)):
             for agent in sorted(spared):
                 coalition = tuple(sorted(spared - {agent}))
-                theirs = [k for k, (name, _) in enumerate(sums.unknowns) if name in coalition]
+                theirs = [k for k, name in enumerate(sums.owners) if name in coalition]
                 exposed += _told(known.given(theirs), sums, agent, history, coalition)
     return least(exposed)
 
@@ -100,30 +98,27 @@ class _Sums:
 
     rows: Array
     runs: tuple[str, ...]
-    unknowns: tuple[Unknown, ...]
+    owners: tuple[str, ...]
+    """Whose every unknown is."""
+
+    def of(self, agent: str) -> list[int]:
+        """Return the columns of one agent."""
+        return [k for k, name in enumerate(self.owners) if name == agent]
 
 
-def _sums(history: History, corrupted: Sequence[str]) -> _Sums:
-    """Return the sums over the pieces of every honest graph."""
-    sums: dict[frozenset[Unknown], str] = {}
-    for run, graph, brought in zip(history.runs, history.graphs, history.brought, strict=True):
-        for piece in components(graph, corrupted):
-            sums.setdefault(frozenset(unknown for unknown in brought if unknown[0] in piece), run)
-    return _matrix(sums)
-
-
-def _whole(history: History) -> _Sums:
-    """Return the sums over everybody who took part."""
-    sums: dict[frozenset[Unknown], str] = {}
-    for run, brought in zip(history.runs, history.brought, strict=True):
-        sums.setdefault(frozenset(brought), run)
-    return _matrix(sums)
-
-
-def _matrix(sums: dict[frozenset[Unknown], str]) -> _Sums:
-    unknowns = tuple(sorted({unknown for members in sums for unknown in members}))
-    rows = np.array([[unknown in members for unknown in unknowns] for members in sums], dtype=np.float64)
-    return _Sums(rows.reshape(len(sums), len(unknowns)), tuple(sums.values()), unknowns)
+def _sums(history: History, corrupted: Sequence[str] | None) -> _Sums:
+    """Return the sums over the pieces of every honest graph; with None, over everybody who took part."""
+    honest = [agent for agent in history.agents if agent not in (corrupted or ())]
+    owners = tuple(agent for agent in honest for _ in range(history.weights[agent].shape[1]))
+    sums: dict[bytes, tuple[Array, str]] = {}
+    for k, (run, graph) in enumerate(zip(history.runs, history.graphs, strict=True)):
+        for piece in [set(graph)] if corrupted is None else components(graph, corrupted):
+            parts = [history.weights[agent][k] * (agent in piece) for agent in honest]
+            row = np.concatenate(parts) if parts else np.zeros(0)
+            if row.any():
+                sums.setdefault(row.tobytes(), (row, run))
+    rows = np.array([row for row, _ in sums.values()]).reshape(len(sums), len(owners))
+    return _Sums(rows, tuple(run for _, run in sums.values()), owners)
 
 
 def _spared(history: History, sums: _Sums, most: int) -> Iterator[frozenset[str]]:
@@ -132,15 +127,11 @@ def _spared(history: History, sums: _Sums, most: int) -> Iterator[frozenset[str]
     Every combination w is found: a class of agents is spared, or else w is among those that cancel on it. So the
     tree has no more than (runs + most choose most) leaves, however many agents there are.
     """
-    column = {unknown: k for k, unknown in enumerate(sums.unknowns)}
-    classes: dict[bytes, list[str]] = {}
+    classes: dict[tuple[int, bytes], list[str]] = {}
     for agent in history.agents:
-        own = sums.rows[:, [column[agent, version] for version in history.versions(agent)]]
-        classes.setdefault(own.tobytes() + bytes([own.shape[1]]), []).append(agent)
-    groups = [
-        (frozenset(agents), sums.rows[:, [column[agents[0], v] for v in history.versions(agents[0])]])
-        for agents in classes.values()
-    ]
+        own = sums.rows[:, sums.of(agent)]
+        classes.setdefault((own.shape[1], own.tobytes()), []).append(agent)
+    groups = [(frozenset(agents), sums.rows[:, sums.of(agents[0])]) for agents in classes.values()]
 
     def search(weights: Array, spared: frozenset[int]) -> Iterator[frozenset[int]]:
         """Go on with the combinations that are the rows of *weights*."""
@@ -171,35 +162,33 @@ def _told(
     known: Knowledge, sums: _Sums, agent: str, history: History, coalition: tuple[str, ...]
 ) -> Iterator[Exposure]:
     """Yield what is *known* of one agent's unknowns alone: costs, changes, or else a combination."""
-    block = [k for k, (name, _) in enumerate(sums.unknowns) if name == agent]
-    own = knowledge(known.own(block)) if block else knowledge(np.zeros((0, 0)))
+    block = sums.of(agent)
+    own = knowledge(known.own(block)) if block else Knowledge(np.zeros((0, 0)))
     if not own.rank:
         return
-    first = [history.first(*sums.unknowns[k]) for k in block]
-    single = np.flatnonzero(own.singles)
-    vectors: list[tuple[Kind, Array]] = [("cost", _unit(len(block), int(k))) for k in single]
-    apart = [k for k in range(len(block)) if k not in single]
-    for j, k in enumerate(apart):  # the last version before it that it differs from by something known
-        for before in reversed(apart[:j]):
-            vector = _unit(len(block), k) - _unit(len(block), before)
-            if _is_in(own, vector):
-                vectors.append(("change", vector))
+    first = {version: history.first(agent, version) for version in history.versions(agent)}
+    made = {version: history.weights[agent][history.runs.index(run)] for version, run in first.items()}
+    vectors: list[tuple[Kind, Array, tuple[str, ...]]] = []
+    apart: list[int] = []
+    for version, vector in made.items():
+        if _is_in(own, vector):
+            vectors.append(("cost", vector, (first[version],)))
+            continue
+        for before in reversed(apart):  # the last version before it that it differs from by something known
+            if _is_in(own, vector - made[before]):
+                vectors.append(("change", vector - made[before], (first[before], first[version])))
                 break
-    if len(vectors) < own.rank:
-        vectors.append(("combination", np.abs(own.space).sum(axis=0)))
-    theirs = [k for k, (name, _) in enumerate(sums.unknowns) if name in coalition]
-    for kind, vector in vectors:
-        between = tuple(first[k] for k in np.flatnonzero(np.abs(vector) > _ZERO))
-        tip = np.zeros(len(sums.unknowns))
+        apart.append(version)
+    if own.rank > (np.linalg.matrix_rank(np.array([vector for _, vector, _ in vectors])) if vectors else 0):
+        touched = np.abs(own.space).sum(axis=0)
+        between = tuple(first[v] for v, vector in made.items() if vector @ touched > _ZERO)
+        vectors.append(("combination", touched, between))
+    theirs = [k for k, name in enumerate(sums.owners) if name in coalition]
+    for kind, vector, between in vectors:
+        tip = np.zeros(len(sums.owners))
         tip[block] = vector
         runs = between if kind == "combination" else _why(sums, tip, theirs)
         yield Exposure((agent,), runs, coalition, kind, between, history.parts)
-
-
-def _unit(size: int, k: int) -> Array:
-    unit = np.zeros(size)
-    unit[k] = 1.0
-    return unit
 
 
 def _is_in(space: Knowledge, vector: Array) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tacit.network.topology import listed
+from tacit.coverage import listing
 
 Kind = Literal[
     "cost",  # what an agent brought to a run
@@ -91,8 +91,9 @@ def _combination(e: Exposure, to: str) -> str:
 
 
 def _sum(e: Exposure, to: str) -> str:
-    who = " and ".join(e.agents) if len(e.agents) == 2 else listed(e.agents)
-    return f"told: the sum of what is different at {who} between run {' and run '.join(e.between)}{to}"
+    return (
+        f"told: the sum of what is different at {listing(e.agents)} between run {' and run '.join(e.between)}{to}"
+    )
 
 
 _SENTENCES = {"cost": _cost, "change": _change, "combination": _combination, "sum": _sum}

@@ -8,6 +8,10 @@ the records cannot forget to.
 Data come in parts where their columns are known: a run over some columns says nothing about the others, and a
 change of one column must not hide what another tells. Every part is a history of its own.
 
+Versions of one agent's data are unrelated numbers, unless its records are known one by one: then a version is the
+sum of its records, and those that were in the same runs are one unknown together. So many fits that leave records
+out in turn, each at every party, are seen for what they tell.
+
 Versions that were made in different ways (by hand, or by digests under different keys) cannot be compared. Nothing
 is assumed then: a history in which the data have changed in between counts, and so does one in which they have not.
 """
@@ -19,8 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
-from tacit.certificates.release import Release
+from tacit.certificates.release import WHOLE, Release
+from tacit.typing import Array
 
 Unknown = tuple[str, int]
 """An agent, and which of the versions of its data, in order of their first run."""
@@ -34,6 +40,8 @@ class History:
     graphs: tuple[Any, ...]
     brought: tuple[tuple[tuple[str, int], ...], ...]
     """Of every run: the unknown of each agent that took part."""
+    weights: dict[str, Array]
+    """Of every agent: how much of each of its unknowns was in each run, (runs, unknowns)."""
     parts: tuple[str, ...] = ()
 
     def first(self, agent: str, version: int) -> str:
@@ -62,15 +70,16 @@ def histories(releases: Sequence[Release], *, owner: str | None = None) -> list[
         included = [k for k, each in enumerate(said) if _tells(each, part)]
         for apart in (False, True):
             brought = _brought([releases[k] for k in included], [said[k] for k in included], part, apart=apart)
-            alike.setdefault((tuple(included), brought), []).append(part)
+            alike.setdefault((tuple(included), brought, part == WHOLE), []).append(part)
     return [
         History(
             tuple(releases[k].run for k in included),
             tuple(graphs[k] for k in included),
             brought,
+            _weights([releases[k] for k in included], brought, by_record=whole),
             tuple(part for part in dict.fromkeys(names) if part),
         )
-        for (included, brought), names in alike.items()
+        for (included, brought, whole), names in alike.items()
     ]
 
 
@@ -115,6 +124,24 @@ def _brought(
             now[agent] = seen[version]
         brought.append(tuple((agent, now[agent]) for agent in release.participants))
     return tuple(brought)
+
+
+def _weights(
+    releases: Sequence[Release], brought: Sequence[tuple[Unknown, ...]], *, by_record: bool
+) -> dict[str, Array]:
+    """Return the unknowns of every agent: its versions, or its records where all runs know them."""
+    weights: dict[str, Array] = {}
+    for agent in {agent for unknowns in brought for agent, _ in unknowns}:
+        version = [dict(unknowns).get(agent) for unknowns in brought]
+        held = [release.held(agent) for release in releases] if by_record else [None]
+        if all(h is not None or v is None for h, v in zip(held, version, strict=False)) and by_record:
+            names = sorted(set().union(*(h for h in held if h is not None)))
+            counts = np.array([[0 if h is None else h[name] for name in names] for h in held], dtype=np.float64)
+            weights[agent] = np.unique(counts, axis=1)
+        else:
+            kinds = sorted({v for v in version if v is not None})
+            weights[agent] = np.array([[float(v == kind) for kind in kinds] for v in version])
+    return weights
 
 
 def _maker(version: str) -> str:

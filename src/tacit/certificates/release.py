@@ -11,6 +11,7 @@ again with fresh masks is another release; the same masks for the same costs are
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,9 @@ from tacit.errors import MaskError
 
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version", "versions")
 
+LETTERS = 16
+WHOLE = "all records"
+"""The part of the data that is a table of records with all its columns."""
 Version = tuple[str, str, str]
 """An agent, a part of its data ("" for all of them), and which state of it."""
 
@@ -44,6 +48,8 @@ class Release:
     """Links whose σ is multiplied by a factor of their own."""
     versions: tuple[Version, ...] = ()
     """Which state of its data an agent brought, whole or column by column."""
+    records: tuple[tuple[str, str], ...] = ()
+    """Agents whose single records are known, by digests of 16 letters each, one after the other."""
     changed: tuple[str, ...] = ()
     """Agents who have said that their data are others than in their last run, and not which."""
     key: str = ""
@@ -59,6 +65,7 @@ class Release:
         link_scales: Mapping[tuple[Any, Any], float] | None = None,
         versions: Mapping[Any, str] | Iterable[Version] = (),
         changed: Iterable[Any] = (),
+        records: Iterable[tuple[str, str]] = (),
         **more: str,
     ) -> Release:
         """Return the release of a run over *graph*; *sigma* is infinite for secret sums.
@@ -84,7 +91,8 @@ class Release:
             versions = [(str(agent), "", str(version)) for agent, version in versions.items()]
         return cls(
             run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales,
-            versions=tuple(sorted(versions)), changed=tuple(sorted(map(str, changed))), **more,
+            versions=tuple(sorted(versions)), changed=tuple(sorted(map(str, changed))),
+            records=tuple(sorted(records)), **more,
         )  # fmt: skip
 
     @property
@@ -110,7 +118,13 @@ class Release:
             links=tuple(link for link in self.links if not gone & set(link)),
             link_scales=tuple(scale for scale in self.link_scales if not gone & set(scale[:2])),
             versions=tuple(version for version in self.versions if version[0] not in gone),
+            records=tuple(listing for listing in self.records if listing[0] not in gone),
         )
+
+    def held(self, agent: str) -> Counter[str] | None:
+        """Return how often each record was among an agent's; None where they are not known one by one."""
+        text = next((text for name, text in self.records if name == agent), None)
+        return None if text is None else Counter(text[k : k + LETTERS] for k in range(0, len(text), LETTERS))
 
     def same_masks(self, other: Release) -> bool:
         """Whether both runs used the same draw of masks."""

@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificates.release import Version
+from tacit.certificates.release import LETTERS, WHOLE, Version
 from tacit.errors import FileError, InputError, LedgerError
 
-RECORDS, NUMBER = "all records", "number of records"
+NUMBER = "number of records"
+SINGLE = 2000
+"""Records of an agent up to which a ledger knows them one by one."""
 _KEY_BYTES = 32
 _LETTERS = 32  # of a digest, in hexadecimal: 128 bits
 
@@ -81,7 +83,7 @@ class Digests:
         order = np.lexsort(together.T) if together.size else np.zeros(0, dtype=np.intp)
         words = b"\0".join(name.encode() + b"\0" + levels for name, (_, levels) in coded.items())
         found = [
-            (agent, RECORDS, self._version(agent, RECORDS, words + b"\0" + together[order].tobytes())),
+            (agent, WHOLE, self._version(agent, WHOLE, words + b"\0" + together[order].tobytes())),
             (agent, NUMBER, self._version(agent, NUMBER, str(rows).encode())),
         ]
         for name, (codes, levels) in coded.items():
@@ -89,13 +91,19 @@ class Digests:
             found.append((agent, part, self._version(agent, part, levels + b"\0" + np.sort(codes).tobytes())))
         return found
 
+    def records(self, agent: str, columns: Mapping[str, NDArray[Any]]) -> str:
+        """Return a digest of every record, one after the other and in no order of theirs."""
+        names = "\0".join((agent, "record", *sorted(columns))).encode()
+        rows = zip(*(_fields(columns[name]) for name in sorted(columns)), strict=True)
+        return "".join(sorted(self._digest(names + b"\0" + b"\0".join(row))[:LETTERS] for row in rows))
+
     def of_arrays(self, agent: str, arrays: Mapping[str, NDArray[Any]]) -> list[Version]:
         """Return the version of data that are no table of records, such as the P and q of a quadratic cost."""
         data = b"".join(
             f"{name}{np.shape(array)}".encode() + b"\0" + _canonical(np.ravel(array))[0].tobytes()
             for name, array in sorted(arrays.items())
         )
-        return [(agent, RECORDS, self._version(agent, RECORDS, data))]
+        return [(agent, WHOLE, self._version(agent, WHOLE, data))]
 
     def _version(self, agent: str, part: str, data: bytes) -> str:
         lengths = b"".join(len(word.encode()).to_bytes(8, "big") + word.encode() for word in (agent, part))
@@ -111,6 +119,14 @@ class Digests:
 def key_file(ledger: Path) -> Path:
     """Return where the key beside a ledger is."""
     return ledger.with_name(ledger.name + ".key")
+
+
+def _fields(values: NDArray[Any]) -> list[bytes]:
+    """Return every entry of a column as bytes."""
+    values = np.asarray(values)
+    if values.dtype.kind in "biuf":
+        return [number.tobytes() for number in np.asarray(values, dtype="<f8") + 0.0]
+    return [str(word).encode() for word in values]
 
 
 def _canonical(values: NDArray[Any]) -> tuple[NDArray[np.float64], bytes]:

@@ -16,6 +16,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from tacit.auditing.attacks.made_up import MadeUp
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
 from tacit.typing import Algorithm, Array, Numbers, Rows
 
@@ -91,7 +92,7 @@ def points_of(algorithm: Algorithm, start: Array) -> list[Array]:
     return _follow(algorithm, start, (), None, seed=0).points
 
 
-class Followed:
+class Followed(MadeUp):
     """`Cost` of one agent that answers as it likes, and `Peers` that know the totals."""
 
     resolution = 0.0
@@ -133,21 +134,6 @@ class Followed:
     def hess(self, x: Array) -> Array:
         """Return any curvature."""
         return np.diag(self._rng.uniform(1.0, 2.0, self.dim))
-
-    def grad_along(self, x: Array, B: Array) -> Array:
-        """Return the gradient in other coordinates."""
-        return np.asarray(self.grad(x) @ B)
-
-    def hess_along(self, x: Array, B: Array) -> Array:
-        """Return any curvature in other coordinates."""
-        return np.asarray(B.T @ self.hess(x) @ B)
-
-    factored = False
-
-    @property
-    def lowest(self) -> Array:
-        """Nothing is known."""
-        return np.asarray(-np.inf)
 
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return any point."""

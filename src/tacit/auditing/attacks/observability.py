@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.attacks.rehearsal import Heard, Imagined, Opaque, directed, is_linear, rehearse, said
+from tacit.auditing.attacks.heard import said
+from tacit.auditing.attacks.imagined import Imagined
+from tacit.auditing.attacks.rehearsal import Heard, Opaque, directed, is_linear, rehearse
 from tacit.auditing.attacks.unmask import deviations, unmasked
 from tacit.auditing.public import Public
 from tacit.auditing.view import Exchange, View, masks_of
@@ -53,9 +55,13 @@ class Observability:
         if public.agents * P.shape[-1] > self.largest:
             return "too many unknowns"
         try:
-            return None if is_linear(public, P) else "the run is not linear in what is not known"
+            if not is_linear(public, P):
+                return "the run is not linear in what is not known"
+            if not _follows(said(view, public), view, public):
+                return "what was said is not what the algorithm says"
         except Opaque as error:
             return str(error)
+        return None
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return every honest agent's gradient that the equations determine."""
@@ -67,12 +73,13 @@ class Observability:
             return nothing(m)
         base = rehearse(public, Imagined(P, _members(view, public)), public.start, len(seen))
         rest = [each.values - run.values[each.rows] for each, run in zip(seen, base, strict=False)]
-        P_each = _curvatures(public)
+        plain = all(each[0].shape == (m,) for each in rest)  # one vector in every message
+        P_each = _curvatures(public) if plain else P
         width = P_each.shape[-1]  # unknowns that mix, of every agent
         count = len(honest) * width
-        enough = len(rest) if width == 1 else min(len(rest), max(2, 4 * count // (m * len(seen[0].rows))))
-        operator = _operator(public, P_each, honest, seen[:enough])
-        y = np.concatenate(rest[:enough]).reshape(-1, m // width)
+        enough = len(rest) if width == 1 else min(len(rest), max(2, 4 * count // rest[0].size))
+        operator = (_operator if plain else _one_by_one)(public, P_each, honest, seen[:enough])
+        y = np.concatenate([each.reshape(-1, m // width) for each in rest[:enough]])
         solved, error = _solved(operator, y)
         q, error = solved.reshape(len(honest), m), error.reshape(len(honest), width).max(axis=1)
         gradient = q + np.matvec(P[honest], public.point)
@@ -83,6 +90,16 @@ class Observability:
         return Estimate(
             agents=honest[told], values=estimate.values[told], deviations=sure[told], says=estimate.says
         )
+
+
+def _follows(heard: Sequence[Exchange], view: View, public: Public) -> bool:
+    """Tell whether what was heard at the beginning is of the kind and the size that the algorithm says."""
+    P = np.asarray(public.curvatures)
+    run = rehearse(public, Imagined(P, _members(view, public)), public.start, min(len(heard), 8))
+    return all(
+        exchange.kind == each.kind and exchange.values.shape[1:] == each.values.shape[1:]
+        for exchange, each in zip(heard, run, strict=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,19 @@ def _operator(public: Public, P: Array, honest: NDArray[np.intp], seen: Sequence
     unit[np.repeat(honest, width), np.arange(count), np.tile(np.arange(width), len(honest))] = 1.0
     run = rehearse(public, Imagined(P, unit.reshape(n, -1)), np.zeros(count * width), len(seen))
     return np.concatenate([_columns(each, heard, count, width) for each, heard in zip(seen, run, strict=True)])
+
+
+def _one_by_one(public: Public, P: Array, honest: NDArray[np.intp], seen: Sequence[Seen]) -> Array:
+    """Do as `_operator` does, whatever messages are made of: one run for every unknown."""
+    n, width = len(P), P.shape[-1]
+    columns = []
+    for place in range(len(honest) * width):
+        unit = np.zeros((n, width))
+        unit[honest[place // width], place % width] = 1.0
+        run = rehearse(public, Imagined(P, unit), np.zeros(width), len(seen))
+        parts = [heard.values[each.rows].ravel() for each, heard in zip(seen, run, strict=True)]
+        columns.append(np.concatenate(parts))
+    return np.stack(columns, axis=1)
 
 
 def _columns(seen: Seen, heard: Heard, count: int, width: int) -> Array:

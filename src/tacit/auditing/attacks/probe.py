@@ -8,16 +8,14 @@ in gradients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from tacit.auditing.attacks.rehearsal import Enough, Heard, Opaque
-from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, received
-from tacit.typing import Array, Numbers, Rows
+from tacit.auditing.attacks.made_up import MadeUp
+from tacit.auditing.attacks.rehearsal import Enough, Opaque
+from tacit.typing import Array
 
 _UNKNOWNS = 160  # up to which a run is followed
 
@@ -44,6 +42,12 @@ class Unknowns:
         out[: self.m] = values
         return out
 
+    def like(self, x: Array, values: Array | None) -> Array:
+        """Return numbers that are known, or unknowns where they are not, put together as x is."""
+        if values is None:
+            return np.concatenate([self.fresh() for _ in parts(x, self.width)])
+        return np.concatenate([self.known(part) for part in parts(values, self.m)])
+
     def fresh(self) -> Array:
         """Return one more unknown."""
         if self.used == _UNKNOWNS:
@@ -54,11 +58,11 @@ class Unknowns:
         return out
 
 
-class Probe:
+class Probe(MadeUp):
     """`Cost` of one agent of which nothing is known: ∇h(x) = C(x) + α, and C is the same at the same point."""
 
-    def __init__(self, unknowns: Unknowns, *, rough: bool) -> None:
-        self._unknowns, self.is_rough = unknowns, rough
+    def __init__(self, unknowns: Unknowns, *, rough: bool, curvature: Array | None = None) -> None:
+        self._unknowns, self.is_rough, self._curvature = unknowns, rough, curvature
         self._own = self.affine = unknowns.fresh()
         """α, as it is and as it is said to be."""
         self.queries: list[Query] = []
@@ -110,86 +114,31 @@ class Probe:
         """Refuse."""
         raise Opaque("what is said depends on curvatures")
 
-    def grad_along(self, x: Array, B: Array) -> Array:
-        """Return the gradient in other coordinates."""
-        return np.asarray(self.grad(x) @ B)
-
-    def hess_along(self, x: Array, B: Array) -> Array:
-        """Return any curvature in other coordinates."""
-        return np.asarray(B.T @ self.hess(x) @ B)
-
-    factored = False
+    @property
+    def smoothness(self) -> Array:
+        """The largest curvature, where it is open."""
+        return self._eigenvalues()[-1]
 
     @property
-    def lowest(self) -> Array:
-        """Nothing is known."""
-        return np.asarray(-np.inf)
+    def strong_convexity(self) -> Array:
+        """The smallest curvature, where it is open."""
+        return self._eigenvalues()[0]
 
     @property
-    def smoothness(self) -> NoReturn:
-        """Refuse."""
-        raise Opaque("what is said depends on curvatures")
+    def penalty(self) -> Array:
+        """No penalty, unless there is one that nobody knows."""
+        if self.is_rough:
+            raise Opaque("what is said depends on penalties")
+        return np.zeros(2 * self.dim)
 
-    strong_convexity = penalty = smoothness
-
-
-class Alone:
-    """`Peers` of one agent, with what was overheard on the network; keeps what the agent says itself."""
-
-    resolution = 0.0
-
-    def __init__(
-        self, agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public: Public, unknowns: Unknowns
-    ) -> None:
-        self.said: list[Array] = []
-        self._heard, self._openly = heard, openly
-        self._me, self._public, self._unknowns = agent, public, unknowns
-        self._neighbours = public.network.neighbours(agent)
-        self.degree = self.links = len(self._neighbours)
-        self.first: Rows = np.asarray(agent < self._neighbours)
-
-    def mix(self, x: Array) -> Array:
-        """Return the weighted average of the own x and the neighbours'."""
-        weights = self._public.weights[self._me]
-        return np.asarray(weights[self._me] * x + self._from_neighbours("mix", x, weights[self._neighbours]))
-
-    def gather(self, x: Array) -> Array:
-        """Return the sum of the neighbours' x."""
-        return self._from_neighbours("gather", x, np.ones(self.degree))
-
-    def swap(
-        self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
-    ) -> Numbers:
-        """Refuse: agents that say something else to every neighbour are attacked by observability."""
-        raise Opaque("agents say something else to every neighbour")
-
-    def total(self, r: Numbers) -> Numbers:
-        """Return the sum of the own rows."""
-        return r.sum(axis=0)
-
-    def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
-        """Refuse: sums are attacked by themselves."""
-        raise Opaque("agents also add up over the whole network")
-
-    def _from_neighbours(self, kind: str, x: Array, weights: Array) -> Array:
-        place = len(self.said)
-        if place == len(self._heard):
-            raise Enough
-        exchange = self._heard[place]
-        if exchange.kind != kind:
-            raise Opaque("what was said is not what the algorithm says")
-        self.said.append(np.broadcast_to(x, self._unknowns.width).copy())
-        messages = _messages(exchange, self._openly[place] if place < len(self._openly) else None)
-        known = np.array([int(j) in messages for j in self._neighbours])
-        values = [messages[int(j)] for j in self._neighbours[known]]
-        total = self._unknowns.known(weights[known] @ np.stack(values)) if values else 0.0
-        if not known.all() and weights[~known].any():
-            total = total + self._unknowns.fresh()
-        return np.asarray(total)
+    def _eigenvalues(self) -> Array:
+        if self._curvature is None:
+            raise Opaque("what is said depends on curvatures, which are not known")
+        return np.asarray(np.linalg.eigvalsh(self._curvature), dtype=np.float64)
 
 
-def _messages(exchange: Exchange, public: Heard | None) -> dict[int, Array]:
-    """Return what each agent is known to have said in one exchange."""
-    if public is not None:
-        return dict(enumerate(public.values))
-    return received(exchange)
+def parts(x: Array, width: int) -> Array:
+    """Return the vectors of one width that x is put together of, one after the other, (k, width)."""
+    if x.ndim != 1 or not x.size or x.size % width:
+        raise Opaque("what is said is not made of vectors of as many numbers as there are unknowns")
+    return x.reshape(-1, width)

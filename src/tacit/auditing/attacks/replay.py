@@ -15,21 +15,23 @@ ADMM those of Zhang, Ahmad, Wang, IEEE TIFS 14(3), 2019, for gradient tracking o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from tacit.auditing.attacks.alone import Alone, Overheard
 from tacit.auditing.attacks.estimate import Estimate
-from tacit.auditing.attacks.probe import Alone, Probe, Query, Unknowns
+from tacit.auditing.attacks.heard import said, totals
+from tacit.auditing.attacks.probe import Probe, Query, Unknowns
 from tacit.auditing.attacks.readings import Reading, estimated
-from tacit.auditing.attacks.rehearsal import Enough, Heard, Opaque, opening, said
+from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
 from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, View, received
+from tacit.auditing.view import View
 from tacit.typing import Array
 
 _DETERMINED = 1e-7
+_ROUNDS = 200  # of an algorithm that gossips in few of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,12 @@ class Replay:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where nobody gossips, or no gradient enters what is said in a linear way."""
-        heard = said(view, public)[: self.exchanges]
-        if public.algorithm is None or not heard:
+        if public.algorithm is None or not said(view, public):
             return "nobody gossips: sums are attacked by themselves"
         try:
-            for agent in _overheard(heard, view)[:1]:
-                _equations(agent, heard, opening(public), public)
+            overheard = self._overheard(view, public)
+            for agent in _speakers(overheard, view)[:1]:
+                _equations(agent, overheard, public)
         except Opaque as error:
             return str(error)
         return None
@@ -57,43 +59,48 @@ class Replay:
 
     def readings(self, view: View, public: Public) -> list[Reading]:
         """Return all gradients that can be read, with the points where they were taken."""
-        heard, openly = said(view, public)[: self.exchanges], opening(public)
-        return [reading for agent in _overheard(heard, view) for reading in _read(agent, heard, openly, public)]
+        overheard = self._overheard(view, public)
+        return [reading for agent in _speakers(overheard, view) for reading in _read(agent, overheard, public)]
+
+    def _overheard(self, view: View, public: Public) -> Overheard:
+        return Overheard(said(view, public)[: self.exchanges], opening(public), totals(view, public))
 
 
-def _overheard(heard: Sequence[Exchange], view: View) -> list[int]:
+def _speakers(overheard: Overheard, view: View) -> list[int]:
     """Return the honest agents whom members hear."""
-    return sorted(set(heard[0].senders.tolist()) - set(view.coalition.tolist())) if heard else []
+    senders = {int(i) for exchange in overheard.exchanges[:1] for i in exchange.senders}
+    return sorted(senders - set(view.coalition.tolist()))
 
 
 class Equations(NamedTuple):
     """What an agent said, and where it took gradients, in terms of what is not known."""
 
     A: Array  # (k, d)
-    b: Array  # (k, m)
+    b: Array  # what was heard, less what follows without any unknown, (k, m)
     queries: list[Query]
     unknowns: int
-    m: int
 
 
-def _equations(agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public: Public) -> Equations:
+def _equations(agent: int, overheard: Overheard, public: Public) -> Equations:
     """Run the algorithm as one agent runs it, twice: its step must be linear in every unknown by itself."""
-    first, second = (_run(agent, heard, openly, public, seed) for seed in (0, 1))
+    first, second = (_run(agent, overheard, public, seed) for seed in (0, 1))
     if first.A.shape != second.A.shape or not np.allclose(first.A, second.A, rtol=1e-9, atol=1e-9):
         raise Opaque("what is said is not linear in gradients")
     return first
 
 
-def _run(agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public: Public, seed: int) -> Equations:
-    algorithm = public.algorithm
+def _run(agent: int, overheard: Overheard, public: Public, seed: int) -> Equations:
+    algorithm, m = public.algorithm, public.unknowns
     if algorithm is None:
         raise Opaque("no algorithm runs here")
-    unknowns = Unknowns(public.unknowns, seed)
-    probe, peers = Probe(unknowns, rough=public.rough), Alone(agent, heard, openly, public, unknowns)
+    unknowns = Unknowns(m, seed)
+    curvature = None if public.curvatures is None else public.curvatures[agent]
+    probe = Probe(unknowns, rough=public.rough, curvature=curvature)
+    peers = Alone(agent, overheard, public, unknowns)
     try:
         with np.errstate(all="ignore"):
             state = algorithm.init(unknowns.known(public.start), probe)
-            for _ in heard:
+            for _ in range(_ROUNDS):
                 state = algorithm.step(state, peers, probe)
     except Enough:
         pass
@@ -101,26 +108,24 @@ def _run(agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public:
         raise
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
         raise Opaque(f"{type(algorithm).__name__} does not run with gradients that are not known") from error
-    spoken, m, used = np.stack(peers.said), public.unknowns, unknowns.used
+    if not peers.said:
+        raise Opaque("nothing that the algorithm says was heard")
+    spoken, heard = (np.stack(each) for each in zip(*peers.said, strict=True))
+    used = unknowns.used
     A = spoken[:, m : m + used]
     off = np.abs(A @ unknowns.weights[:used] - spoken[:, -1]).max(initial=0.0)
     if not off <= 1e-9 * max(float(np.abs(spoken[:, -1]).max(initial=0.0)), 1e-300):
         raise Opaque("what is said is not linear in gradients")
-    return Equations(A, spoken[:, :m], probe.queries, used, m)
+    return Equations(A, heard - spoken[:, :m], probe.queries, used)
 
 
-def _read(agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public: Public) -> list[Reading]:
+def _read(agent: int, overheard: Overheard, public: Public) -> list[Reading]:
     """Solve the equations of one agent, for whatever they determine."""
-    equations = _equations(agent, heard, openly, public)
-    spoken = [received(exchange) for exchange in heard[: len(equations.A)]]
-    seen = [k for k, messages in enumerate(spoken) if agent in messages]
-    m, used = equations.m, equations.unknowns
-    size = np.linalg.norm(equations.A[seen], axis=0)
+    A, b, queries, used = _equations(agent, overheard, public)
+    size = np.linalg.norm(A, axis=0)
     size[size == 0.0] = 1.0
-    A = equations.A[seen] / size
-    inverse = np.linalg.pinv(A, rcond=1e-12)
-    resolved = inverse @ A
-    solved = inverse @ (np.stack([spoken[k][agent] for k in seen]) - equations.b[seen])
+    inverse = np.linalg.pinv(A / size, rcond=1e-12)
+    resolved, solved, m = inverse @ (A / size), inverse @ b, public.unknowns
 
     def known(form: Array) -> Array | None:
         """Return the value of a form in the unknowns; None where the equations leave it open."""
@@ -129,5 +134,5 @@ def _read(agent: int, heard: Sequence[Exchange], openly: Sequence[Heard], public
         determined = left <= _DETERMINED * np.abs(scaled).max(initial=0.0)
         return np.asarray(form[:m] + scaled @ solved) if determined else None
 
-    pairs = [(known(query.point), known(query.gradient)) for query in equations.queries]
+    pairs = [(known(query.point), known(query.gradient)) for query in queries]
     return [Reading(agent, at, gradient) for at, gradient in pairs if at is not None and gradient is not None]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.auditing.attacks.contents import Contents, contents_of
 from tacit.auditing.attacks.estimate import Estimate, nothing
+from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.words import as_numbers, minus, plus
@@ -86,17 +87,6 @@ class TreeSums:
             if contents is not None:
                 return place, contents
         return None
-
-
-def totals(view: View, public: Public) -> list[Array]:
-    """Return all sums over the network, which everybody is told."""
-    found = []
-    for exchange in view.only("down"):
-        total = exchange.values[0]
-        if total.dtype.kind == "u":  # the last number of a secret sum says that nothing was out of range
-            total = as_numbers(total, public.words)[:-1] * public.step
-        found.append(np.asarray(total, dtype=np.float64))
-    return found
 
 
 def contributions(view: View, public: Public, place: int) -> tuple[NDArray[np.intp], Array | Words]:

@@ -10,6 +10,8 @@ In a large network some looks are at the terms of agents taken at random.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,8 @@ from tacit.typing import Array, Words
 
 _ROWS, _COLUMNS, _NUMBERS = 160, 2000, 1_500_000  # of terms with all their waves, and of those with the first alone
 _DISTANCES = (1, 2, 3)
+_HARMONICS = tuple(range(4, 17))  # beyond those that all pairs are looked at in
+_THREE = 12  # agents whose terms are looked at three by three
 _PAIRS, _LONG = 1500, 1024  # pairs of rows at all distances
 _AGENTS, _TERMS = 60, 10  # whose bits are taken all together
 _BLOCK = 256  # places along a row
@@ -35,11 +39,17 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
     whole = np.concatenate([looks.waves(u, (1, 2, 3)), _low_waves(words, terms.bits)])
     seen = looks.correlations(whole, rows=len(rows), says="two terms go together")
     if len(rows) < len(terms.u):
-        first = looks.waves(terms.u[:, : max(200, min(n, _NUMBERS // len(terms.u)))], (1,))
-        seen += looks.correlations(first, rows=len(terms.u), says="two terms go together")
+        every = looks.waves(terms.u[:, : max(200, min(n, _NUMBERS // len(terms.u)))], (1,))
+        seen += looks.correlations(every, rows=len(terms.u), says="two terms go together")
+    first = looks.waves(u, (1,))
+    many = looks.waves(u, _HARMONICS)
+    seen += looks.correlations(many, first, says="a term and a multiple of another go together")
+    seen += looks.correlations(
+        many[:, :-1], first[:, 1:], says="a term and a multiple of the one before go together"
+    )
     secret = np.concatenate([_standard(terms.plain[:, :n]), _low_waves(terms.plain_words[:, :n], terms.bits)])
     seen += looks.correlations(whole, secret, says="a term and a secret go together")
-    near = np.concatenate([looks.waves(u, (1,)), _low_waves(words, 8)])
+    near = np.concatenate([first, _low_waves(words, 8)])
     for apart in _DISTANCES:
         says = f"terms {apart} place(s) apart go together"
         seen += looks.correlations(near[:, apart:], near[:, :-apart], says=says)
@@ -47,9 +57,30 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
     long = looks.waves(some, (1,))
     plain = _standard(terms.plain[:, : some.shape[1]])
     seen += looks.correlations(long, plain, says="a term and a secret go together")
+    seen += [*beside_secrets(long.reshape(2, *some.shape), terms), *looks.means("in waves", long)]
     for waves in long.reshape(2, *some.shape):
         seen += [*looks.along(waves, "places go together"), *looks.shared(waves, "all terms go together")]
+    for agent in rng.permutation(np.unique(terms.senders))[:_THREE]:
+        seen += looks.triples(u_of(terms, int(agent), n, rng), "three terms of one agent go together")
     return [*seen, *looks.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
+
+
+def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Look]:
+    """Look at terms, (kinds, rows, columns) of variance 1, beside the secrets of both ends, all links together."""
+    secrets = _standard(terms.plain[:, : values.shape[2]]).reshape(3, len(terms.plain), -1)
+    found = []
+    for ends in (terms.senders, terms.receivers):
+        beside = secrets[:, ends % len(terms.plain)]
+        size = np.sqrt(np.square(beside).sum(axis=(1, 2)))
+        found.append(np.einsum("krc,src->ks", values, beside, dtype=np.float64) / size)
+    return [looks.normal(np.concatenate(found), "terms and the secrets at their ends go together")]
+
+
+def u_of(terms: Terms, agent: int, columns: int, rng: np.random.Generator) -> Array:
+    """Return the terms that an agent draws or learns, some of them where they are many, and its secret."""
+    own = rng.permutation(terms.of(agent))[:_TERMS]
+    secret = terms.plain[agent : agent + 1, :columns]
+    return np.concatenate([terms.u[own, :columns], np.mod(secret / max(float(secret.std()), 1e-300), 1.0)])
 
 
 def shown(values: Array) -> int:
@@ -72,15 +103,18 @@ def bits(terms: Terms, rng: np.random.Generator) -> list[Look]:
     agents = np.unique(terms.senders)
     for agent in rng.permutation(agents)[:_AGENTS]:
         own = rng.permutation(terms.of(int(agent)))[:_TERMS]
-        room = min(n, (len(own) + 1) * 64 + 72)
-        secret = bits_of(terms.plain_words[agent : agent + 1, :room], terms.bits)
+        room = min(n, (len(own) + 2) * 64 + 72)
+        secret = bits_of(terms.plain_words[agent :: terms.agents, :room], terms.bits)
         seen += looks.relations(terms.bits_from(own, room), secret, says="of one agent")
     rows = _some(terms, min(1000, max(2, n - 128 - len(terms.plain_words))), rng)
     few = (0, 1, terms.bits // 2, terms.bits - 1)
+    room = min(n, len(rows) + len(terms.plain_words) + 72)
     for place in range(terms.bits) if len(rows) <= 2 * _ROWS else few:
-        room = min(n, len(rows) + len(terms.plain_words) + 72)
         tested, secret = (_bit(each[:, :room], place) for each in (terms.words[rows], terms.plain_words))
         seen += looks.relations(tested, secret, says=f"in place {place} of all terms")
+    above = terms.u >= 0.5
+    seen += looks.relations(above[rows, :room], terms.plain[:, :room] >= 0.0, says="in the signs of all terms")
+    seen += looks.blocks(above[rows], length=_BLOCK, says="in the signs, along a row")
     for place in few:
         seen += looks.blocks(_bit(terms.words[rows], place), length=_BLOCK, says=f"in place {place}, along a row")
     return seen

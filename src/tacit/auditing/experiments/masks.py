@@ -42,9 +42,13 @@ def single(setting: Setting) -> Verdict:
     for where, labels in groups_of(setting.masks, y.shape[1]):
         sums = np.bincount(labels, square.sum(axis=0)).astype(np.float64)
         seen += looks.squares(where, sums, len(y) * np.bincount(labels))
+    seen += looks.squares("in a place", square.sum(axis=0), len(y))
     seen += looks.evenness("from place to place", square.sum(axis=0), len(y))
+    seen += looks.evenness("from row to row", square.sum(axis=1), y.shape[1])
+    seen += looks.means("on links", y)
     releases = np.stack([each.y for each in small]) if small else _by_release(y, whole)
     by_link = np.square(releases).sum(axis=2)
+    seen += looks.squares("in a place of a link", np.square(releases).sum(axis=0).ravel(), len(releases))
     seen += looks.evenness("from release to release", by_link.sum(axis=1), releases[0].size)
     seen += looks.evenness("from link to link", by_link.ravel(), releases.shape[2])
     some = slice(0, max(1, _SOME // len(y)))
@@ -64,6 +68,7 @@ def pairs(setting: Setting) -> Verdict:
     seen = jointly.pairs(whole.terms, setting.rng)
     releases = np.stack([each.terms.u for each in small]) if small else _by_release(whole.terms.u, whole)
     some = whole.y[:, : jointly.shown(whole.y)]
+    seen += jointly.beside_secrets(some[None], whole.terms)
     seen += [*looks.along(some, "places go together"), *looks.shared(some, "all terms go together")]
     seen += jointly.between(releases.reshape(len(releases), -1), "releases")
     seen += jointly.between(releases.transpose(2, 0, 1).reshape(releases.shape[2], -1), "coordinates")

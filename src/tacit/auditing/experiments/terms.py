@@ -40,9 +40,14 @@ class Terms(NamedTuple):
     bits: int
     """How many of the lowest bits of the words are uniform."""
     plain: Array
-    """Made-up secrets, as numbers, (n, columns)."""
+    """Made-up secrets, as numbers, (n, columns); once more for a second word."""
     plain_words: Words
     """The same, in the words' units."""
+
+    @property
+    def agents(self) -> int:
+        """How many there are."""
+        return int(max(self.senders.max(), self.receivers.max())) + 1
 
     def of(self, agent: int) -> NDArray[np.intp]:
         """Return the rows of terms that an agent draws or learns."""

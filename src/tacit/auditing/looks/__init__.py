@@ -12,11 +12,11 @@ billion, are called certain, and their p is a bound.
 """
 
 from tacit.auditing.looks.look import CERTAIN, Look, normal, together
-from tacit.auditing.looks.pairs import along, apart, correlations, joint, shared, shifts, waves
+from tacit.auditing.looks.pairs import along, apart, correlations, joint, shared, shifts, triples, waves
 from tacit.auditing.looks.ranks import blocks, relations
 from tacit.auditing.looks.repeats import repeats
 from tacit.auditing.looks.shapes import balance, cells, shape, tails, uniform
-from tacit.auditing.looks.sizes import evenness, spread, squares
+from tacit.auditing.looks.sizes import evenness, means, spread, squares
 
 __all__ = [
     "CERTAIN",
@@ -29,6 +29,7 @@ __all__ = [
     "correlations",
     "evenness",
     "joint",
+    "means",
     "normal",
     "relations",
     "repeats",
@@ -39,6 +40,7 @@ __all__ = [
     "squares",
     "tails",
     "together",
+    "triples",
     "uniform",
     "waves",
 ]

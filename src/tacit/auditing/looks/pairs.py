@@ -92,6 +92,23 @@ def correlations(
     return [normal(z, says)] if z.size else []
 
 
+def triples(u: Array, says: str) -> list[Look]:
+    """Look at every three rows of uniform numbers: |Σ e^{2πi(a ± b ± c)}|²/n is exponential."""
+    rows, n = u.shape
+    if rows < 3:
+        return []
+    turns = np.exp(2j * np.pi * u).astype(np.complex64)
+    a, b = np.triu_indices(rows, 1)
+    worst, count = 0.0, 0
+    for two in (turns[a] * turns[b], turns[a] * turns[b].conj()):
+        for third in (turns, turns.conj()):
+            sums = np.square(np.abs(two @ third.T)) / n
+            sums[np.arange(len(a)), a] = sums[np.arange(len(a)), b] = 0.0
+            worst, count = max(worst, float(sums.max())), count + len(a) * (rows - 2)
+    # with every order of the three, and with both signs of the whole: four sums of each three are different
+    return [Look(worst_of(float(np.exp(-worst)), count // 3), "beaten", f"{says}: {np.sqrt(worst):.1f} deviations")]
+
+
 def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Look]:
     """Look at pairs of rows of uniform numbers at every distance: is one the other's, or its mirror's, moved on?"""
     if not len(pairs):

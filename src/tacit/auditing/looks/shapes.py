@@ -1,4 +1,4 @@
-"""The law of single numbers: normal, or uniform words; far out, and bit by bit.
+"""The law of single numbers: normal, or uniform words; far out, and bit by bit. Too good a fit is one, too.
 
 D = max |F̂ − F|        exact law of Kolmogorov and Smirnov's distance (Simard, L'Ecuyer, J. Stat. Softw. 39, 2011)
 #{|y| > t}             binomial: masks of bounded support have none
@@ -90,5 +90,7 @@ def distances(shares: NDArray[Any]) -> Array:
 
 
 def _farthest(shares: NDArray[Any], says: str) -> Look:
-    away = distances(np.sort(shares, axis=1))
-    return Look(worst_of(float(kstwo.sf(float(away.max()), shares.shape[1])), len(away)), "beaten", says)
+    """Look at the worst fit, and at the best: numbers that fit too well were not drawn one by one."""
+    away, count = distances(np.sort(shares, axis=1)), shares.shape[1]
+    far, near = float(kstwo.sf(float(away.max()), count)), float(kstwo.cdf(float(away.min()), count))
+    return Look(worst_of(2.0 * min(far, near), len(away)), "beaten", says)

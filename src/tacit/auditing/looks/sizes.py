@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, kstwo
 
-from tacit.auditing.looks.look import Look, worst_of
+from tacit.auditing.looks.look import Look, normal, worst_of
 from tacit.auditing.looks.shapes import distances, shape
 from tacit.typing import Array
 
@@ -31,8 +31,17 @@ def evenness(where: str, sums: Array, degrees: NDArray[Any] | int) -> list[Look]
     if len(sums) < 20:
         return []
     away = float(distances(np.sort(chi2.cdf(sums, degrees))[None])[0])
-    p = float(kstwo.sf(away, len(sums)))
+    p = 2.0 * float(min(kstwo.sf(away, len(sums)), kstwo.cdf(away, len(sums))))
     return [Look(p, "beaten", f"sizes differ more, or less, than luck explains {where}")]
+
+
+def means(where: str, y: NDArray[Any]) -> list[Look]:
+    """Look at every row's mean, and at every column's: Σy/√n ~ N(0, 1)."""
+    rows, columns = y.shape
+    return [
+        normal(y.sum(axis=1) / np.sqrt(columns), f"masks are not zero on average {where}, along a row"),
+        normal(y.sum(axis=0) / np.sqrt(rows), f"masks are not zero on average {where}, in a place"),
+    ]
 
 
 def spread(y: Array, groups: Sequence[tuple[str, NDArray[Any]]] = ()) -> list[Look]:

@@ -80,8 +80,7 @@ def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> 
         except MISFITS:
             a_round = 0
     if not a_round:
-        sizes = {"values": 1, "Hessians": packed_size(m)}
-        a_round = sum(sizes.get(name, m) for name in job.algorithm.sums)
+        a_round = sum(part.size(m) for part in job.algorithm.sums)
     numbers = a_round * _TYPICAL
     return a_round, numbers if most is None else min(most, numbers)
 
@@ -93,12 +92,10 @@ def _coefficients(basis: Basis) -> Callable[[Any], Told]:
 
 def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
     """Return one entry per kind of records, with all of them."""
-    counts: dict[tuple[Any, ...], int] = {}
-    first: dict[tuple[Any, ...], Secrets] = {}
+    kinds: dict[tuple[Any, ...], list[Secrets]] = {}
     for part in secrets:
-        counts[part.key] = counts.get(part.key, 0) + part.records
-        first.setdefault(part.key, part)
-    return [first[key].counted(count) for key, count in counts.items()]
+        kinds.setdefault(part.key, []).append(part)
+    return [parts[0].joined(parts[1:]) for parts in kinds.values()]
 
 
 def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[[Any], Told]) -> Verdict | None:
