@@ -50,6 +50,10 @@ class Composite(Family):
         """Of the smooth part."""
         return self.smooth.column_sums()
 
+    def columns_held(self, columns: int) -> Array:
+        """Of the smooth part."""
+        return self.smooth.columns_held(columns)
+
     def column_squares(self, centre: Array) -> Array:
         """Of the smooth part."""
         return self.smooth.column_squares(centre)

@@ -169,6 +169,10 @@ class Family(ABC):
         """Return the sums of the design's columns, where there is a design with an intercept."""
         raise refuse_units(type(self).__name__)
 
+    def columns_held(self, columns: int) -> Array:
+        """Return for each of the design's columns whether it is not zero in all records."""
+        raise refuse_units(type(self).__name__)
+
     def column_squares(self, centre: Array) -> Array:
         """Return the sums of squares of the design's columns about their centres."""
         raise refuse_units(type(self).__name__)
@@ -209,10 +213,14 @@ class Family(ABC):
         """Return one object for all *members*, with a leading agent axis."""
         together = copy.copy(members[0])
         together.__dict__ = {}  # no cached value of one member may stand for all
-        for name in ("affine", *cls._stacks, *(["facts"] if members[0].facts.size else [])):
+        for name in ("affine", *members[0]._stacked_names(), *(["facts"] if members[0].facts.size else [])):
             setattr(together, name, _padded([getattr(member, name) for member in members]))
         together._lowest = np.stack([member.lowest for member in members])
         return together
+
+    def _stacked_names(self) -> tuple[str, ...]:
+        """Return the arrays that this cost has, and that gain the agent axis."""
+        return self._stacks
 
     def stacking_key(self) -> tuple[Any, ...]:
         """Return what costs must share to be stacked together."""

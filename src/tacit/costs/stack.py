@@ -105,6 +105,10 @@ class CostStack:
         """Return one row per agent."""
         return self.spread(lambda group: group.cost.column_sums(), (self.shape[0], self.dim - 1))
 
+    def columns_held(self, columns: int) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.columns_held(columns), (self.shape[0], columns))
+
     def column_squares(self, centre: Array) -> Array:
         """Return one row per agent."""
         return self.spread(lambda group: group.cost.column_squares(centre), (self.shape[0], len(centre)))

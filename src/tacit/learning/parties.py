@@ -30,6 +30,26 @@ class Party:
     X: Array = field(repr=False)
     y: NDArray[Any] = field(repr=False)
     """Its labels; zeros where there are none."""
+    weight: Array | None = field(repr=False, default=None)
+    """Of its records; None for ones."""
+    offset: Array | None = field(repr=False, default=None)
+    """What is added to its records' linear predictors; None for zeros."""
+
+    @property
+    def mass(self) -> Array:
+        """The weights, ones where there are none."""
+        return np.ones(len(self.X)) if self.weight is None else self.weight
+
+    @property
+    def shift(self) -> Array:
+        """The offsets, zeros where there are none."""
+        return np.zeros(len(self.X)) if self.offset is None else self.offset
+
+    @property
+    def extras(self) -> dict[str, Array]:
+        """Weights and offsets, where there are any, by the names that costs have for them."""
+        named = {"weight": self.weight, "offset": self.offset}
+        return {name: value for name, value in named.items() if value is not None}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -53,7 +73,9 @@ class Table:
     def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]]]:
         """Return every party's columns by name, with the *target* where labels are used."""
         return {
-            party.name: dict(zip(self.columns, party.X.T, strict=True)) | ({self.target: party.y} if target else {})
+            party.name: dict(zip(self.columns, party.X.T, strict=True))
+            | ({self.target: party.y} if target else {})
+            | {f"({name})": value for name, value in party.extras.items()}
             for party in self.parties
         }
 
@@ -70,6 +92,8 @@ def read(
     numeric_target: bool = True,
     columns: Sequence[str] | None = None,
     target: str | None = None,
+    sample_weight: Any = None,
+    offset: Any = None,
     gaps: bool = False,
 ) -> Table:
     """Return the records, party by party; *groups* says which party holds each row. *gaps* may be NaN."""
@@ -80,8 +104,31 @@ def read(
     labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
     _refuse_gaps(np.where(np.isnan(X), 0.0, X) if gaps else X, names, member, columns)
-    parties = [Party(name, X[member == k], labels[member == k]) for k, name in enumerate(names)]
+    weight = _by_row(sample_weight, "sample_weight", len(X), least=0.0)
+    shift = _by_row(offset, "offset", len(X))
+    parties = []
+    for k, name in enumerate(names):
+        mine = member == k
+        extras = [None if numbers is None else numbers[mine] for numbers in (weight, shift)]
+        parties.append(Party(name, X[mine], labels[mine], *extras))
     return Table(tuple(parties), columns, target, dealt=groups is None)
+
+
+def _by_row(given: Any, name: str, rows: int, *, least: float = -np.inf) -> Array | None:
+    """Return one number per row, or None where nothing is given; shows none of them."""
+    if given is None:
+        return None
+    try:
+        numbers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is not numeric.") from None
+    if numbers.ndim == 0:
+        numbers = np.full(rows, float(numbers))
+    if numbers.shape != (rows,):
+        raise DataError(f"{name} has shape {numbers.shape}, where X has {rows} rows: one number for each.")
+    if not (np.isfinite(numbers) & (numbers >= least)).all():
+        raise DataError(f"{name} has missing, infinite or negative entries.")
+    return numbers
 
 
 def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArray[Any]]:
