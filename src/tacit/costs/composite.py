@@ -93,6 +93,14 @@ class Composite(Family):
         """Return ∇²φ(x)."""
         return self.smooth.curved_hess(x)
 
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x)."""
+        return self.smooth.hess_rows(x, start, stop)
+
+    def total_hess(self, x: Array) -> Array:
+        """Of φ."""
+        return self.smooth.total_hess(x)
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Bᵀ(∇φ(x) + α)."""
         return self.smooth.grad_along(x, B)

@@ -135,6 +135,15 @@ class CostStack:
         """Return all Hessians of the smooth parts, (n, m, m)."""
         return self.spread(lambda group: group.cost.hess(group.points(x)), (*self.shape, self.dim))
 
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of all Hessians, (n, stop − start, m)."""
+        shape = (self.shape[0], stop - start, self.dim)
+        return self.spread(lambda group: group.cost.hess_rows(group.points(x), start, stop), shape)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return the sum of all Hessians, (m, m)."""
+        return np.sum([group.cost.total_hess(group.points(x)) for group in self.groups], axis=0)
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return all gradients along the columns of *B*, (n, q)."""
         shape = (self.shape[0], B.shape[1])
