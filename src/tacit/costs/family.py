@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from tacit.costs.secrets import Labels, Secrets
 
 
+HUGE = 1e100
+"""Beyond every number that means something in any unit: squares of it would no longer be numbers."""
+
+
 class Curvature(NamedTuple):
     """Two matrices that sandwich a Hessian everywhere: below ⪯ ∇²φ(x) ⪯ above."""
 
@@ -269,6 +273,12 @@ def finite(data: ArrayLike, name: str, *, ndim: int) -> Array:
     if array.ndim != ndim:
         axes = {0: "a number", 1: "a vector", 2: "a matrix"}[ndim]
         raise CostError(f"{name} has shape {array.shape} where {axes} is needed.")
+    far = np.argwhere(np.abs(array) > HUGE)
+    if len(far) and np.isfinite(array).all():
+        where = ", ".join(str(int(k)) for k in far[0])
+        raise CostError(
+            f"{name} has {len(far)} value(s) beyond {HUGE:g}, the first at [{where}]; use larger units, or mend it."
+        )
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         where = ", ".join(str(int(k)) for k in bad[0])
