@@ -227,7 +227,7 @@ class Functions(Basis):
         parts: tuple[Part, ...] = ("components",)
         if rest is not None and self.linear is not None:
             parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
-        exact = rest is None or self.linear is None or rest.splits_exactly
+        exact = rest is None or rest.splits_exactly or not set(parts) & set(rest.affine_part.parts)
         return Coverage(kind=self.kind, parts=parts, hidden=hidden, open=("the rest",), exact=exact)
 
     @property
