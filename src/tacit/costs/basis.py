@@ -146,6 +146,9 @@ class Quadratics(Basis):
 
     def _coverage(self, cost: Family) -> Coverage:
         """Return that all of it is hidden, but for a rough term."""
+        part = cost.affine_part
+        if not part.parts:  # what is secret is in the rough term, and the smooth part is zero
+            return Coverage(kind=self.kind, parts=(), hidden=(part.holds,), open=part.open)
         whole = ("whole quadratic costs, curvature and linear coefficients",)
         if cost.is_rough:
             smooth: tuple[Part, ...] = ("affine", "labels", "curvature")
