@@ -91,6 +91,7 @@ def fit_command(
     parties could have learnt. Exit code 1 if the fit did not converge.
     """
     from tacit.learning.files import Choice, read_files
+    from tacit.solving.solve import NotPrivateWarning
 
     settings = {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon, "class_weight": class_weight}
     if exposure is not None and model != "poisson":
@@ -113,7 +114,8 @@ def fit_command(
             read.X, read.y, read.groups, columns=read.columns, target=target, dropped=read.dropped,
             sample_weight=read.weight, offset=read.offset,
         )  # fmt: skip
-    cautions = list(dict.fromkeys(str(caution.message) for caution in caught))
+    others = [each for each in caught if not issubclass(each.category, NotPrivateWarning)]  # those: with privacy
+    cautions = list(dict.fromkeys(str(caution.message) for caution in others))
     if json:
         found = {**estimator.summary_.to_dict(), "told": estimator.ledger_.to_dict()["sums"]}
         found |= {"status": estimator.answer_.status, "privacy": _privacy(estimator), "warnings": cautions}

@@ -18,7 +18,7 @@ from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design, gram_along, row_weights
+from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -87,6 +87,15 @@ class LeastSquares(Columns, Quadratic):
     def P(self) -> Array:
         """AᵀA + diag(l2)."""
         return np.matrix_transpose(self.A) @ self.A + self.l2[..., None] * np.eye(self.dim)
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of P, and make no more of it than that."""
+        gram = np.matrix_transpose(self.A[..., start:stop]) @ self.A
+        return with_diagonal(gram, self.l2, start)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return ΣAᵀA and the penalties."""
+        return self.total_curvature().below
 
     @cached_property
     def _singular(self) -> Array:

@@ -24,6 +24,8 @@ from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
+_ROWS = 1024  # of a design matrix, weighted and multiplied at a time
+
 
 class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
@@ -144,6 +146,15 @@ class RowSum(Columns, Family):
         gram = np.matrix_transpose(self.A) @ (self._bends(x)[..., None] * self.A)
         return gram + self.l2[..., None] * np.eye(self.dim)
 
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x)."""
+        gram = np.matrix_transpose(self.A[..., start:stop]) @ (self._bends(x)[..., None] * self.A)
+        return with_diagonal(gram, self.l2, start)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return the sum over the agents: one product of all their rows."""
+        return weighted_gram(self.A, self._bends(x)) + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return (AB)ᵀρ'(Ax) + Bᵀ(l2·x + α)."""
         return vecmat(self._slopes(x), self.A @ B) + (self.l2 * x + self.affine) @ B
@@ -173,6 +184,23 @@ class RowSum(Columns, Family):
     def stacking_key(self) -> tuple[Any, ...]:
         """Rows within a factor of two of each other: padding then at most doubles the work."""
         return (*super().stacking_key(), self.weight is None, (self.A.shape[-2] - 1).bit_length())
+
+
+def with_diagonal(rows: Array, diagonal: Array, start: int) -> Array:
+    """Return some rows of a matrix, from *start* on, with this diagonal added in their place."""
+    place = np.arange(rows.shape[-2])
+    rows[..., place, start + place] += diagonal[..., start : start + len(place)]
+    return rows
+
+
+def weighted_gram(A: Array, weight: Array) -> Array:
+    """Return Σ_j w_j aⱼaⱼᵀ over all rows of all agents, some rows at a time: nothing as large as A is made."""
+    rows, weights = A.reshape(-1, A.shape[-1]), np.broadcast_to(weight, A.shape[:-1]).reshape(-1)
+    total = np.zeros((A.shape[-1],) * 2)
+    for start in range(0, len(rows), _ROWS):
+        part = rows[start : start + _ROWS]
+        total += part.T @ (weights[start : start + _ROWS, None] * part)
+    return total
 
 
 def gram_along(A: Array, weights: Array, l2: Array, B: Array) -> Array:

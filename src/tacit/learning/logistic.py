@@ -21,7 +21,7 @@ from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
-from tacit.learning.parties import Party, Table
+from tacit.learning.parties import Party, Table, refuse_look_alikes
 from tacit.learning.standardising import Units
 from tacit.solving import Answer
 from tacit.typing import Array
@@ -101,6 +101,8 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         """Return labels as 0 … K − 1; refuse a class that nobody has, by the sum of everybody's counts."""
         labels = [party.y for party in table.parties]
         self._refuse_amounts(np.concatenate(labels), table.target)
+        if self.classes is None:
+            refuse_look_alikes(table)
         known = np.unique(np.concatenate(labels)) if self.classes is None else np.asarray(self.classes)
         coded = []
         for party in table.parties:

@@ -94,15 +94,16 @@ def read(
     target: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
+    gaps: bool = False,
 ) -> Table:
-    """Return the records, party by party; *groups* says which party holds each row."""
-    columns = columns or _columns(X)
+    """Return the records, party by party; *groups* says which party holds each row. *gaps* may be NaN."""
+    columns = columns or named_columns(X)
     X = _numbers(estimator, X, groups)
-    names, member = _members(groups, len(X))
+    names, member = members(groups, len(X))
     target = target or _target_name(y)
     labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
-    _refuse_gaps(X, names, member, columns)
+    _refuse_gaps(np.where(np.isnan(X), 0.0, X) if gaps else X, names, member, columns)
     weight = _by_row(sample_weight, "sample_weight", len(X), least=0.0)
     shift = _by_row(offset, "offset", len(X))
     parties = []
@@ -138,7 +139,7 @@ def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArra
     pairs = [(name, *(held if isinstance(held, tuple) else (held, None))) for name, held in items]
     first = None
     for name, X, y in pairs:
-        here = _columns(X)
+        here = named_columns(X)
         shape = np.asarray(X).shape
         if len(shape) != 2:
             raise DataError(f"party {name}: its records have {len(shape)} axes; X needs rows and columns.")
@@ -176,7 +177,27 @@ def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected
     raise DataError(f"party {name} has its columns in another order than party {other}, first {moved!r}.")
 
 
-def _columns(X: Any) -> tuple[str, ...] | None:
+def refuse_look_alikes(table: Table) -> None:
+    """Refuse labels that differ in nothing but case or spaces: "Yes" and "yes" of two parties are one class.
+
+    Classes are public: a model names them.
+    """
+    seen: dict[str, tuple[str, Any]] = {}
+    for party in table.parties:
+        for label in np.unique(party.y).tolist():
+            if not isinstance(label, str):
+                return
+            word, first = seen.setdefault(" ".join(label.split()).casefold(), (label, party.name))
+            if word != label:
+                raise DataError(
+                    f"column {table.target!r}: party {first} has the label {word!r} and party {party.name} has "
+                    f"{label!r}, which differ in nothing but case or spaces: write one of them, or list both in "
+                    "classes= if they are two classes."
+                )
+
+
+def named_columns(X: Any) -> tuple[str, ...] | None:
+    """Return the names that a table's columns have; None of an array."""
     names = getattr(X, "columns", None)
     return None if names is None else tuple(str(name) for name in names)
 
@@ -215,8 +236,8 @@ def _numbers(estimator: Any, X: Any, groups: Any) -> Array:
 def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
     """Return the party and the column of the first entry that is no number."""
     table = np.asarray(X, dtype=object)
-    names, member = _members(groups, len(table))
-    columns = _columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
+    names, member = members(groups, len(table))
+    columns = named_columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
     for k, column in enumerate(columns):
         for row, entry in enumerate(table[:, k]):
             try:
@@ -226,8 +247,8 @@ def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
     return names[0], columns[0]
 
 
-def _members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the parties' names in order of appearance, and every row's party."""
+def members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the parties' names in order of appearance, and every row's party; dealt out where nobody says."""
     if groups is None:
         parties = min(DEALT, count)
         return list(range(parties)), np.arange(count) % parties
