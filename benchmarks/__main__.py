@@ -2,7 +2,19 @@
 
 import sys
 
-from benchmarks import audit, bending, certificates, dispatch, levels, masks, optimality, peers, rounds, sums
+from benchmarks import (
+    audit,
+    bending,
+    certificates,
+    dispatch,
+    levels,
+    masks,
+    optimality,
+    peers,
+    rounds,
+    sums,
+    telling,
+)
 
 _ALL = {
     "rounds": rounds.main,
@@ -15,6 +27,7 @@ _ALL = {
     "audit": audit.main,
     "levels": levels.main,
     "dispatch": dispatch.main,
+    "telling": telling.main,
 }
 
 if __name__ == "__main__":

@@ -213,12 +213,15 @@ def test_the_same_masks_are_the_same_view_and_other_masks_are_not(path):
             ledger.add(release("b", without(4), key="k1"))
 
 
-def test_several_runs_are_entered_together_or_not_at_all(path):
-    epsilon = tacit.certify(GRAPH, any=1, sigma=10.0).epsilon
-    with Ledger(path, any=1, budget=1.5 * epsilon) as ledger:
-        with pytest.raises(RefusedError, match="run b is refused"):
-            ledger.add_all([release("a"), release("b")])
-        assert ledger.entries() == ()
+def test_an_owner_refuses_what_changed_at_itself_and_hears_of_the_others(path):
+    """East and south say that they have changed: that is told in sum, and to each of them the other's. Their affair."""
+    with Ledger(path, any=1, owner="3") as ledger:
+        ledger.add(release("a", versions={3: "1"}))
+        review = ledger.check(release("b", versions={3: "1"}, changed=[4, 5]))
+        assert review.accepted
+        assert {(e.agent, e.coalition) for e in review.exposed} == {("4", ("5",)), ("5", ("4",))}
+        review = ledger.check(release("b", versions={3: "2"}, changed=[4]))
+        assert review.reasons == ("exposed: what changed at agent 3 between run a and run b to 4",)
 
 
 OLD = """

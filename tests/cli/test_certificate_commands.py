@@ -134,6 +134,28 @@ def test_ledger(run):
     assert json.loads(out)["epsilon"] is None
 
 
+def test_a_ledger_is_told_whose_data_have_changed(run):
+    add, check = ("ledger", "add"), ("ledger", "check")
+    assert run(*add, "may", "graph.graphml", "--sums", "--me", "0", "--any", "0")[0] == 0
+    code, out, _ = run(*check, "june", "graph.graphml", "--sums", "--cost-version", "2", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert [(e["kind"], e["agents"], e["between"]) for e in found["exposures"]] == [
+        ("change", ["0"], ["may", "june"])
+    ]
+    words = (*check, "june", "graph.graphml", "--sums", "--cost-version", "2")
+    code, out, _ = run(*words, "--changed", "1")
+    assert code == 0
+    assert "Caution: told: the sum of what is different at 0 and 1 between run may and run june." in out
+    assert run(*words, "--accept-change", "0")[0] == 0
+    assert run(*words, "--accept-change", "1")[0] == 1
+    code, _, err = run(*words, "--changed", "nobody")
+    assert code == 2
+    assert "--changed nobody: no agent of graph.graphml" in err
+    assert run(*add, *words[2:], "--accept-change", "0")[0] == 0
+    assert "exposed: what changed at agent 0 between run may and run june" in run("ledger", "show")[1]
+
+
 def test_secret_sums_have_certificates_and_a_place_in_the_ledger(run):
     code, out, _ = run("certify", "graph.graphml", "--sums", "--any", "2")
     assert code == 0

@@ -338,3 +338,28 @@ def test_what_cannot_be_gone_on_with_is_refused(run, six):
     six(dropout="wait")
     code, _, err = run("federation", "without", "f.toml", "second.toml", "--member", "south", "--yes")
     assert (code, "agreed to wait" in err) == (2, True)
+
+
+def test_what_the_answer_tells_is_counted_from_declared_records(run, cards):
+    """Four members with at least 100 records tell little; with at least one they tell all of it."""
+    words = ("--unknowns", "3", "--links", "3", "--cost", "logistic", "--l2", "1")
+    assert run("federation", "new", "many.toml", *words, "--records", "100")[0] == 0
+    code, out, _ = run("federation", "check", "many.toml")
+    assert code == 0
+    assert "Of 900 hidden numbers at most" in out
+    assert run("federation", "new", "few.toml", *words, "--records", "1")[0] == 0
+    code, out, _ = run("federation", "check", "few.toml")
+    assert code == 1
+    assert "NOT PRIVATE: all 9 numbers in the records of all other agents follow" in out
+    assert run("federation", "new", "silent.toml", *words)[0] == 0
+    assert "What the answer tells was not counted" in run("federation", "check", "silent.toml")[1]
+
+
+def test_a_member_with_fewer_records_than_declared_is_refused(run, cards):
+    words = ("--unknowns", "1", "--links", "3", "--cost", "logistic", "--target", "y", "--l2", "1")
+    assert run("federation", "new", "f.toml", *words, "--records", "5")[0] == 0
+    Path("north.csv").write_text("x,y\n1.5,0\n2.5,1\n")
+    code, _, err = run("agent", "f.toml", "--me", "north", "--data", "north.csv")
+    assert code == 2
+    assert "at least 5 records" in err
+    assert "2" not in err.split("at least 5 records")[1]

@@ -113,6 +113,20 @@ def test_a_ledger_is_asked(run, files):
     assert "exposed: agent south" in err
 
 
+def test_a_record_less_is_refused_until_it_is_accepted_by_name(run, files):
+    words = ("fit", *CSV, "--target", "days", "--ledger", "book.ledger")
+    assert run(*words)[0] == 0
+    lines = Path("east.csv").read_text().splitlines()
+    Path("east.csv").write_text("\n".join(lines[:-1]) + "\n")
+    code, _, err = run(*words)
+    assert code == 1
+    assert "exposed: what changed at agent east between run" in err
+    assert run(*words, "--accept-change", "west")[0] == 1
+    code, out, _ = run(*words, "--accept-change", "east")
+    assert code == 0
+    assert "NOT PRIVATE: exposed: what changed at agent east" in out
+
+
 def _change(name, line, column, text):
     path = Path(f"{name}.csv")
     lines = [row.split(",") for row in path.read_text().splitlines()]

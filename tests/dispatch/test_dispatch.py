@@ -15,7 +15,7 @@ from tacit.dispatch import Generator, Grid, Supply, agents_of, dispatch, polynom
 from tacit.dispatch.curves import summed
 from tacit.dispatch.market import slowness
 from tacit.errors import AlgorithmError, InfeasibleError, ProtectionError, UnboundedError
-from tacit.masks import AffineMasks, Keystreams, agent_keys
+from tacit.masks import AffineMasks, Keystreams, SecretSums, agent_keys
 from tacit.network import Network
 from tacit.runtimes import Stacked
 
@@ -115,7 +115,8 @@ def test_buses_on_one_line_are_named_with_links_that_help():
     """case14 has one bus at the end of a line: bus 8, behind bus 7."""
     found = dispatch("case14")
     said = " ".join(found.says)
-    assert "Demands and cost curves of the 13 buses that no line above names are hidden" in said
+    assert "cost curves and demands of agent(s) 1, 2, 3, 6, 8 follow from the sums" in said
+    assert "Demands and cost curves of the 9 buses that no line above names are hidden" in said
     assert said.startswith("NOT PRIVATE: agent 8 has one neighbour, who knows all its masks")
     links = protecting_links(nx.Graph(read_grid("case14").branches))
     assert f"{links[0][0]} – {links[0][1]}" in said
@@ -138,7 +139,62 @@ def test_the_statement_says_what_masks_leave_open():
     assert "Cost curves are not hidden: a neighbour reads them" in hidden
     assert "before a guess is right more than 51 %" in hidden, "the certificate against any one bus"
     assert open_ == ("NOT PRIVATE: nothing was hidden, and neighbours can read the costs from what they receive.",)
-    assert not dispatch("case118", links=4).records[1].stamps
+    assert [stamp.reason for stamp in dispatch("case118", links=4).records[1].stamps] == ["answer tells"]
+
+
+def test_one_bus_of_case9_reads_the_slopes_of_the_other_units_and_the_run_says_so():
+    """What all others offer at the prices tried is a polyline: its slope between two limits is a unit's 1/(2c₂)."""
+    grid = read_grid("case9")
+    told, step = [], Bracket.step
+
+    def listening(self, state, peers, cost):
+        if not isinstance(peers, SecretSums):  # a run on invented costs
+            return step(self, state, peers, cost)
+        points = []
+
+        class Ears:
+            resolution = peers.resolution
+
+            def sum(self, v):
+                told.append((np.concatenate(points), peers.sum(v)))
+                return told[-1][1]
+
+        class Asked:
+            def grad(self, x):
+                points.append(x)
+                return cost.grad(x)
+
+            def __getattr__(self, name):
+                return getattr(cost, name)
+
+        return step(self, state, Ears(), Asked())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bracket, "step", listening)
+        found = dispatch(grid, links=4)
+    at, offers = (np.concatenate([part[k] for part in told if len(part[0]) == len(part[1])]) for k in (0, 1))
+    own = grid.generators[0].curve
+    prices, first = np.unique(at, return_index=True)
+    rest = offers[first] - np.interp(prices, own.price, own.power)
+    apart = np.diff(prices) > 1e-2
+    slopes = (np.diff(rest) / np.where(apart, np.diff(prices), 1.0))[apart]
+    for unit in grid.generators[1:]:
+        exact = np.ptp(unit.curve.power) / np.ptp(unit.curve.price)
+        others = [
+            0.0,
+            *(np.ptp(u.curve.power) / np.ptp(u.curve.price) for u in grid.generators[1:] if u is not unit),
+        ]
+        assert min(np.abs(slopes - exact - other).min() for other in others) < 1e-6
+    record = found.records[1]
+    assert not record.private
+    stamp = next(stamp for stamp in record.stamps if stamp.reason == "answer tells")
+    assert stamp.agents == ("1", "2", "3")
+    assert (record.tells.hidden, record.tells.determined) == (14, 6)
+
+
+def test_an_area_tells_the_curve_of_its_units_together():
+    """Of areas, only curves that are already sums can be read; the record counts what is told of them."""
+    assert dispatch("case30", agents="area", links=2).records[1].tells.noun == "unit"
 
 
 def test_masks_and_no_masks_do_not_go_together():

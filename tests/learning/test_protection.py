@@ -10,6 +10,7 @@ import sklearn
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, cross_val_score
 
+import tacit
 from tacit import AffineMasks, Ledger, SumMasks
 from tacit.errors import InputError, LedgerError, ProtectionError, RefusedError
 from tacit.learning import (
@@ -21,6 +22,7 @@ from tacit.learning import (
     PrivateRidge,
     PrivateStandardScaler,
 )
+from tacit.learning.assembly import Assembly
 from tacit.runtimes import Stacked
 from tacit.solving.solve import NotPrivateWarning
 
@@ -163,7 +165,7 @@ def test_the_account_says_what_was_told(records):
     X, y, groups = records
     account = PrivateLogisticRegression().fit(X, y, groups=groups).ledger_
     said = str(account)
-    assert said.count("\n") == 4
+    assert said.count("\n") == 5
     assert "number of records of every class (1 sum of 2 numbers)" in said
     assert "values, gradients and Hessians" in said
     assert " sums of 21 numbers, " in said, "a value, five of the gradient and fifteen of the Hessian"
@@ -277,6 +279,25 @@ def test_the_ledger_holds_no_record_and_its_key_is_the_owners_alone(records, tmp
     key.chmod(0o600)
     with pytest.raises(LedgerError, match="is not the key of the digests in one"):
         PrivateRidge(ledger=tmp_path / "one").fit(X, y, groups=groups)
+
+
+def test_a_ledger_counts_every_draw_of_gaussian_masks(tmp_path):
+    """A model that is fitted in two steps shows effective costs twice; the second is refused where it costs too much."""
+    names, rng = ["north", "south", "east", "west"], np.random.default_rng(0)
+    costs = [tacit.LeastSquares(rng.normal(size=(9, 2)), rng.normal(size=9)) for _ in names]
+    epsilon = tacit.certify(nx.complete_graph(4), any=1, sigma=50.0).epsilon
+    records = {name: {"y": rng.normal(size=9)} for name in names}
+    for budget in (None, 1.5 * epsilon):
+        book = tmp_path / f"budget {budget}"
+        Ledger(book, any=1, budget=budget).close()
+        parties = Assembly(names, privacy=AffineMasks(50.0), ledger=book, records=records)
+        parties.solve(costs, "one step", x0=np.zeros(2), tol=1e-6, max_iter=50)
+        with contextlib.nullcontext() if budget is None else pytest.raises(RefusedError, match="above the budget"):
+            parties.solve(costs, "and another", x0=np.zeros(2), tol=1e-6, max_iter=50)
+        with Ledger(book) as ledger:
+            assert [entry.epsilon for entry in ledger.entries()] == pytest.approx(
+                [epsilon] * (2 if budget is None else 1)
+            )
 
 
 def test_a_ledger_counts_the_scales_of_links(records, tmp_path):

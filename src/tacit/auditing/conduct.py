@@ -19,7 +19,7 @@ import numpy as np
 
 from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
-from tacit.auditing.experiments.labels import infer_labels, labels_of
+from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
 from tacit.auditing.experiments.words import attack_words
 from tacit.auditing.game import Game, play
 from tacit.auditing.phase2 import play_messages
@@ -35,6 +35,7 @@ from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
+from tacit.stamps import Stamp
 from tacit.typing import Algorithm
 
 GAMES = 20_000
@@ -72,12 +73,13 @@ def audit(
         privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
-    job = prepare(
+    prepared = prepare(
         problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds,  # type: ignore[arg-type]
-    ).job  # fmt: skip
+    )  # fmt: skip
+    job = prepared.job
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
     who = sorted(problem.network.index[member] for member in members)
-    truth = _truth(problem, job)
+    truth = _truth(problem, job, prepared.stamps)
     tell(0.05, "attacking the plain algorithm")
     plain = dataclasses.replace(job, privacy=None, floor=0.0)
     without = _attacked(problem, plain, who, truth, runtime=runtime)
@@ -158,7 +160,7 @@ def _best_placed(problem: Problem, t: int) -> tuple[Any, ...]:
     return tuple(problem.network.agents[i] for i in order)
 
 
-def _truth(problem: Problem, job: Job) -> Truth:
+def _truth(problem: Problem, job: Job, stamps: Sequence[Stamp]) -> Truth:
     n = len(problem.network)
     at, zero = np.tile(public_point(job), (n, 1)), np.zeros((n, problem.dim))
     try:
@@ -169,7 +171,18 @@ def _truth(problem: Problem, job: Job) -> Truth:
     found = None
     if known.features is not None:
         found = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
-    return Truth(problem.stack.grad(at), curvatures, problem.stack.grad(zero), found)
+    telling = [stamp for stamp in stamps if stamp.reason == "answer tells" and stamp.voids]
+    names = {str(agent): i for i, agent in enumerate(problem.network.agents)}
+    told = frozenset(names[agent] for stamp in telling for agent in stamp.agents)
+    return Truth(
+        gradients=problem.stack.grad(at),
+        curvatures=curvatures,
+        at_zero=problem.stack.grad(zero),
+        labels=found,
+        values=[values_of(cost) for cost in problem.costs],
+        records=[records_of(cost) for cost in problem.costs],
+        told=None if any(not stamp.agents for stamp in telling) else told,
+    )
 
 
 def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[Found]:

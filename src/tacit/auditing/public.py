@@ -18,6 +18,30 @@ from tacit.network import Topology
 from tacit.typing import Algorithm, Array, Cost
 
 
+class Records(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record is, by its shape alone: whoever knows it can make records up, and costs of them."""
+
+    counts: NDArray[Any]
+    """How many records every agent holds: declared, or told by a count."""
+    numbers: int
+    """Real numbers in a record: the first columns of one; what follows them is discrete, such as a class."""
+    invent: Callable[[np.random.Generator, int, float], Array]
+    """Return so many records, with labels that follow a model of that strength."""
+    of_rows: Callable[[Array, Array], Cost]
+    """Return agents with one record and that penalty each, as one object."""
+    penalties: Array
+    """Every agent's penalty, which is public."""
+
+    def held_by(self, agents: NDArray[np.intp]) -> int:
+        """Return how many records these agents hold."""
+        return int(self.counts[agents].sum())
+
+    def costs_of(self, agents: NDArray[np.intp]) -> Callable[[Array], Cost]:
+        """Return what makes costs of records that these agents may hold, with equal parts of their penalties."""
+        each = self.penalties[agents].sum(axis=0) / self.held_by(agents)
+        return lambda rows: self.of_rows(rows, each)
+
+
 class Public(msgspec.Struct, frozen=True, kw_only=True):
     """Public knowledge about one run. Agents are numbered by their position."""
 
@@ -47,6 +71,10 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """Conceded: A_i of logistic regressions, (records, m) each; None where they are hidden."""
     slopes: Array | None = None
     """Conceded with the features: the gradient of the curved part at the point, (n, m)."""
+    label_rows: list[Array] | None = None
+    """Conceded: A_i of regressions whose labels enter through Aᵀy, (records, m) each; None where not."""
+    records: Records | None = None
+    """What records are behind costs that are hidden whole; None where nothing is known of them."""
     family: Callable[..., Cost] | None = None
     """The class of all agents' costs, where they are of one: makes costs from made-up data, and holds nobody's."""
 

@@ -10,11 +10,13 @@ from scipy.stats import kstest
 
 from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
+from tacit.auditing.attacks.elimination import Elimination
 from tacit.auditing.attacks.estimate import About, Attack, Estimate
 from tacit.auditing.attacks.heard import said
 from tacit.auditing.attacks.labels import LabelInference
 from tacit.auditing.attacks.likelihood import MaximumLikelihood, coordinate_scales
 from tacit.auditing.attacks.observability import Observability
+from tacit.auditing.attacks.records import RecordsFromSums
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
@@ -26,7 +28,7 @@ from tacit.typing import Array
 
 ATTACKS: tuple[Attack, ...] = (
     Replay(), Observability(), MaximumLikelihood(), TreeSums(), GradientDifferences(), Constants(),
-    LabelInference(), SubsetSum(),
+    LabelInference(), SubsetSum(), Elimination(), RecordsFromSums(),
 )  # fmt: skip
 """All attacks on one run. Whatever algorithm is run, every one of them is tried, or says why not."""
 _CLEAR = 1e-6  # a belief of this relative deviation is as good as exact
@@ -39,6 +41,11 @@ class Truth(NamedTuple):
     curvatures: Array | None  # there, (n, m, m)
     at_zero: Array  # the gradients at the origin
     labels: Sequence[Array | None] | None  # None for an agent whose labels nobody can be sure of
+    values: Sequence[Array | None] = ()  # labels as real numbers; None for an agent of whom they do not follow
+    records: Sequence[Array | None] = ()  # the real numbers of every agent's records; None where they are not kept
+    told: frozenset[int] | None = (
+        frozenset()
+    )  # agents whom the run itself calls told by its answer; None: everybody
 
 
 class Found(NamedTuple):
@@ -177,9 +184,55 @@ def _judge_labels(name: str, estimate: Estimate, view: View, public: Public, tru
     return Verdict(attack=name, status="weak" if missed else "open", measured=share, says=says)
 
 
+def _judge_values(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
+    """Labels as real numbers: open where the run says that its answer tells them, and a breach elsewhere."""
+    if not len(estimate.agents):
+        return Verdict(attack=name, status="within", says="several labels fit what members know", measured=0.0)
+    errors, hidden = [], False
+    for agent, row in zip(estimate.agents.tolist(), estimate.values, strict=True):
+        labels = truth.values[agent] if len(truth.values) else None
+        if labels is not None:
+            read = row[: len(labels)]
+            errors.append((read - labels)[np.isfinite(read)])
+            hidden |= not _is_told(agent, public, truth)
+    if not errors:
+        return skipped(name, "Aᵀy leaves a choice of labels: nobody can say what is right")
+    wrong = np.concatenate(errors)
+    return judge_exact(name, wrong, 1.0, promised=hidden, says=f"{len(wrong)} label(s); {estimate.says}")
+
+
+def _judge_records(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:
+    """Records: each of the true ones must be among those read, up to the sign of all its numbers."""
+    if not len(estimate.agents):
+        return Verdict(attack=name, status="within", says="no records were found that fit", measured=0.0)
+    honest = public.honest(view.coalition)
+    kept = [truth.records[i] for i in honest if len(truth.records) and truth.records[i] is not None]
+    if len(kept) < len(honest):
+        return skipped(name, "what was true is not kept: nobody can say what is right")
+    true = np.concatenate([part for part in kept if part is not None])
+    away = np.minimum(*(np.abs(true[:, None] - sign * estimate.values).max(axis=-1) for sign in (1.0, -1.0)))
+    nearest = away.min(axis=1)
+    right = nearest <= 1e-5 * (1.0 + np.abs(true).max(axis=1))
+    share = float(right.mean())
+    if not right.any():
+        return Verdict(
+            attack=name, status="within", says="records that fit, and are not the true ones", measured=0.0
+        )
+    hidden = not all(_is_told(int(i), public, truth) for i in honest)
+    says = f"{int(right.sum())} of {len(true)} records; {estimate.says}"
+    return Verdict(attack=name, status="beaten" if hidden else "open", says=says, measured=share)
+
+
+def _is_told(agent: int, public: Public, truth: Truth) -> bool:
+    """Tell whether the run says of itself that its answer tells this agent's numbers, or nothing is hidden."""
+    return public.mechanism == "none" or truth.told is None or agent in truth.told
+
+
 _JUDGES: dict[About, Callable[[str, Estimate, View, Public, Truth], Verdict]] = {
     "gradients": _judge_gradients,
     "curvatures": _judge_curvatures,
     "constants": _judge_constants,
     "labels": _judge_labels,
+    "values": _judge_values,
+    "records": _judge_records,
 }

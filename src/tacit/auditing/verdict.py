@@ -31,7 +31,7 @@ from tacit.typing import Array
 
 LEVEL = 1e-3
 """Of a false alarm in an audit, all its tests together."""
-VERDICTS = 40
+VERDICTS = 48
 """More than any audit has."""
 RISK = 0.99 * LEVEL / VERDICTS
 """Of a false alarm in one verdict, all its tests together; the rest is for what luck cannot fail."""

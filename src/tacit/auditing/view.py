@@ -43,6 +43,8 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
     gradients: Block
     curvatures: Block
+    sums: list[Block] = []
+    """What all members together put into each sum of the run."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):

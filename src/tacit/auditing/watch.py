@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.contents import points_of
+from tacit.auditing.attacks.heard import decoded
+from tacit.auditing.attacks.records import follow
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.public import Public
+from tacit.auditing.public import Public, Records
 from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
@@ -72,6 +75,7 @@ def watch_effective(
         exchanges=recorder.exchanges(),
         published=None if publication is None else publication.published(recorder.words),
     )
+    view = _with_own_sums(view, job, coalition)
     return Watched(view, None if publication is None else publication.effective(), run.rounds)
 
 
@@ -167,6 +171,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
     at = np.tile(point, (len(network), 1))
     quadratic = open_parts and Quadratics().covers(problem.stack) and not problem.stack.is_rough
     logistic = open_parts and all(type(cost) is Logistic for cost in problem.costs)
+    label_rows = _label_rows(problem) if open_parts else None
     families = {type(cost) for cost in problem.costs}
     return Public(
         links=network.links,
@@ -182,9 +187,47 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         words=1 if terms is None or terms.words is None else terms.words,
         curvatures=np.broadcast_to(problem.stack.hess(at), (*at.shape, problem.dim)) if quadratic else None,
         features=[cost.A for cost in problem.costs if isinstance(cost, Logistic)] if logistic else None,
-        slopes=problem.stack.grad(at) - problem.stack.affine if logistic else None,
+        slopes=problem.stack.grad(at) - problem.stack.affine if label_rows is not None else None,
+        label_rows=label_rows,
+        records=_records(problem) if isinstance(masks, SumMasks) or masks is None else None,
         family=families.pop() if len(families) == 1 else None,
     )
+
+
+def _label_rows(problem: Problem) -> list[Array] | None:
+    """Return the features beside which labels are hidden, where all of them are there."""
+    labels = [part for cost in problem.costs if (part := cost.labels) is not None]
+    whole = len(labels) == len(problem.costs) and all(len(part.rows) == part.records for part in labels)
+    return [part.rows for part in labels] if whole and labels[0].rows.shape[1] == problem.dim else None
+
+
+def _records(problem: Problem) -> Records | None:
+    """Return what a record is, by the shapes of all costs, where all are of one kind."""
+    secrets = [part for cost in problem.costs if (part := cost.secrets) is not None]
+    if len(secrets) < len(problem.costs) or len({part.key for part in secrets}) > 1:
+        return None
+    return Records(
+        counts=np.array([part.records for part in secrets]),
+        numbers=secrets[0].numbers,
+        invent=secrets[0].invent,
+        of_rows=secrets[0].of_rows,
+        penalties=np.stack([part.penalty for part in secrets]),
+    )
+
+
+def _with_own_sums(view: View, job: Job, coalition: Sequence[int]) -> View:
+    """Return the view with what members put into every sum: each knows that of itself."""
+    if not job.algorithm.sums or not coalition:
+        return view
+    terms = None if job.privacy is None else job.privacy.terms(job.network, len(job.x0))
+    words = 1 if terms is None or terms.words is None else terms.words
+    step = 0.0 if terms is None else terms.step
+    known = [decoded(exchange.values[0], words, step) for exchange in view.only("down")]
+    try:
+        sums = follow(job.algorithm, job.x0, stack([job.costs[i] for i in sorted(coalition)]), known)
+    except Opaque:
+        return view
+    return msgspec.structs.replace(view, own=msgspec.structs.replace(view.own, sums=sums))
 
 
 def _kind(masks: Mechanism | None) -> str:

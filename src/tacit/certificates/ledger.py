@@ -181,20 +181,8 @@ class Ledger:
 
         A run that goes on without those who have *left* is entered with what ε rises by: ε' − ε, or 0.
         """
-        return self.add_all([release], left=left, accept_changes=accept_changes, anyway=anyway)[0]
-
-    def add_all(
-        self,
-        releases: Iterable[Release],
-        *,
-        left: Iterable[str] = (),
-        accept_changes: Iterable[str] = (),
-        anyway: bool = False,
-    ) -> tuple[Entry, ...]:
-        """Record several runs, all of them or none."""
-        leavers, accepted = tuple(left), tuple(accept_changes)
         with self._exclusively():
-            return tuple([self._add(release, leavers, accepted, anyway=anyway) for release in releases])
+            return self._add(release, tuple(left), tuple(accept_changes), anyway=anyway)
 
     def _add(self, release: Release, left: tuple[str, ...], accepted: tuple[str, ...], *, anyway: bool) -> Entry:
         entries = self.entries()
@@ -242,9 +230,14 @@ class Ledger:
                 f"({spent:.3g} is spent on these costs)"
             )
         exposed = newly_exposed(past_exposed, now_exposed)
-        reasons += [str(e) for e in exposed if e.agent not in left and not (e.is_change and e.agent in accepted)]
+        reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
         told = joint_changes([*past, new], self.guards, owner=self.owner)
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), told)
+
+    def _allows(self, exposure: Exposure, accepted: tuple[str, ...]) -> bool:
+        """Tell whether a change may be known: it was accepted, or it is not the owner's, who has none to refuse."""
+        whose = exposure.agent
+        return exposure.is_change and (whose in accepted or self.owner not in (None, whose))
 
     def _opened(self, given: dict[str, object]) -> dict[str, str]:
         """Make a new file, or compare the terms given with those of the file."""

@@ -29,12 +29,12 @@ ASSUMPTIONS_OF_SUMS = (
 )
 COMPUTATIONAL = "nobody can break X25519 or AES-256, from which both ends of a link draw its masks (computational)"
 NOT_COVERED = (
-    "further runs on the same costs, which add up",
+    "further runs, which add up, and tell who came or went and what changed",
     "what the observer already knows about all other agents",
 )
 NOT_COVERED_BY_SUMS = (
     "the sums over all honest agents, with every point that they were taken at",
-    "further runs with other agents, whose sums can be subtracted",
+    "further runs with other agents or other data, whose sums can be subtracted",
     "what the observer already knows about all other agents",
 )
 

@@ -12,6 +12,7 @@ import typer
 from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
+from tacit.cli.declared import section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
@@ -158,18 +159,7 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
         raise InputError("the manifest has no model; say what the cost is: --cost.")
     if model is not None and family is not None and family != model.family:
         raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
-    section = (
-        CostsSection(family or "")
-        if model is None
-        else CostsSection(
-            model.family,
-            target=model.target,
-            intercept=model.intercept,
-            l1=model.l1,
-            l2=model.l2,
-            delta=model.delta,
-        )
-    )
+    section = CostsSection(family or "") if model is None else section_of(model)
     shares = None if model is None else model.shares
     found = read_cost(
         section,
@@ -185,6 +175,12 @@ def cost_of(manifest: Manifest, family: str | None, me: str, data: Path | Sheet)
         raise InputError(
             f"{where}: gives {found.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
             "members need the same columns."
+        )
+    least = None if model is None else model.records
+    if least is not None and found.secrets is not None and found.secrets.records < least:
+        raise InputError(
+            f"the manifest says that every member holds at least {least} records, and these are fewer: what the "
+            "answer tells was counted with that many; ask for a manifest that says less."
         )
     return found
 
@@ -204,7 +200,12 @@ def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
     manifest, me = agent.manifest, agent.me
     digests = Digests(derived(agent.key, "versions of records"))
     if isinstance(data, Path):
-        return tuple(digests.of_arrays(me, read_arrays(data)))
+        arrays = read_arrays(data)
+        if set(arrays) != {"A", "y"}:
+            return tuple(digests.of_arrays(me, arrays))
+        return tuple(
+            digests.of(me, {f"x{k}": column for k, column in enumerate(arrays["A"].T)} | {"y": arrays["y"]})
+        )
     target = manifest.model.target if manifest.model is not None else None
     dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
     records = match(data, dictionary)
@@ -224,6 +225,8 @@ def statements(agent: Agent) -> list[str]:
         sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
         stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
     certificate = certified(manifest)
+    counted = told_by(manifest)
+    stamps += [] if counted is None else counted.stamps
     lines = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
         lines.append(

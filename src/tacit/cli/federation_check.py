@@ -13,6 +13,7 @@ from rich.console import Console
 
 from tacit.certificates import Certificate, certify
 from tacit.cli.cards import spelled
+from tacit.cli.declared import UNCOUNTED, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
@@ -81,13 +82,20 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     sigma = math.inf if masks.sigma is None else masks.sigma
     t = min(masks.any if any_ is None else any_, len(network) - 2)
     certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
-    return replace(certificate, coverage=GENERAL[masks.level], computational=masks.pairing == "seeds")
+    counted = told_by(manifest)
+    return replace(
+        certificate,
+        coverage=GENERAL[masks.level],
+        computational=masks.pairing == "seeds",
+        stamps=(*certificate.stamps, *(() if counted is None else counted.stamps)),
+    )
 
 
 def _problems(manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool]) -> list[str]:
     """Return all that is not as it should be, a sentence each."""
     found = []
     stamps = [NO_MASKS] if manifest.privacy.level == "none" else [*of_network(manifest.network())]
+    stamps += [] if certificate is None else [stamp for stamp in certificate.stamps if stamp.voids]
     found += [str(stamp) for stamp in stamps]
     if certificate is not None and not certificate.is_private and not stamps:
         found.append(
@@ -131,7 +139,9 @@ def _show(
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
     if certificate is not None:
+        counted = told_by(manifest)
         say(certificate.statement())
+        say(UNCOUNTED if counted is None or counted.tells is None else counted.tells.sentence())
     for problem in problems:
         console.print(f"Problem: {problem}", style="yellow", markup=False)
 

@@ -84,6 +84,10 @@ def new(
     delta: Annotated[
         float | None, typer.Option(help=f"Of huber: up to where residuals are squared; {_DELTA} unless given.")
     ] = None,
+    records: Annotated[
+        int | None,
+        typer.Option(min=1, help="Every member holds at least so many records; what the answer tells is counted."),
+    ] = None,
     algorithm: Annotated[str, typer.Option(help="auto, or a name.")] = "auto",
     setting: Annotated[
         list[str] | None, typer.Option(help="A setting of the algorithm, such as step_size=0.01.")
@@ -108,7 +112,7 @@ def new(
 ) -> None:
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     refuse_to_overwrite(file)
-    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta)
+    model = _model(cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta, records=records)
     reading = Reading(separator, decimal, encoding)
     meaning = _meaning(like, model, reading, columns=columns, drop=drop, missing=missing)
     unknowns = unknowns if meaning is None else _counted(unknowns, meaning, intercept=intercept)
@@ -268,9 +272,17 @@ def _refuse_cuts(graph: nx.Graph[Any], any_: int) -> None:
 
 
 def _model(
-    family: str | None, *, target: str | None, intercept: bool, l1: float, l2: float, delta: float | None
+    family: str | None,
+    *,
+    target: str | None,
+    intercept: bool,
+    l1: float,
+    l2: float,
+    delta: float | None,
+    records: int | None,
 ) -> Model | None:
     given = {"--target": target, "--intercept": intercept, "--l1": l1, "--l2": l2, "--delta": delta}
+    given["--records"] = records
     used = [option for option, value in given.items() if value]
     if family is None:
         if used:
@@ -286,7 +298,7 @@ def _model(
         raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
     if family in ("lasso", "elastic-net") and not l1:
         raise InputError(f"--cost {family} needs --l1, the weight of its penalty.")
-    return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta)
+    return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta, records=records)
 
 
 def _chosen(name: str, level: str, unknowns: int, settings: list[str], model: Model | None) -> dict[str, Any]:

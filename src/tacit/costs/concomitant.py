@@ -71,16 +71,16 @@ class ConcomitantHuber(Family):
             intercept=self.intercept,
             labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
             real=True,
+            penalty=self.l2,
             costs=self._of_one_record,
             kinks=True,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> ConcomitantHuber:
-        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> ConcomitantHuber:
+        """Return agents with one record each, (count, 1, m')."""
         cost, start = object.__new__(ConcomitantHuber), np.zeros(self.dim)
         cost.A, cost.b, cost.here = A, y[:, None], np.ones((len(A), 1))
-        cost.l2 = np.tile(self.l2 / len(self.A), (len(A), 1))
-        cost.epsilon = np.tile(self.epsilon, (len(A), 1))
+        cost.l2, cost.epsilon = l2, np.tile(self.epsilon, (len(A), 1))
         cost._at_start = cost._whole(start)[:, None]
         cost.affine = cost._slope(start)
         return cost

@@ -61,8 +61,8 @@ class Huber(RowSum):
         """Return the scores with noise."""
         return scores + rng.normal(size=len(scores))
 
-    def _of_one_record(self, A: Array, y: Array) -> Self:
-        cost = super()._of_one_record(A, y)
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> Self:
+        cost = super()._of_one_record(A, y, l2)
         cost.b, cost.delta = y[:, None], np.tile(self.delta, (len(A), 1))
         cost.affine = -cost._clip(cost.b) * A[:, 0]
         return cost

@@ -60,13 +60,14 @@ class LeastSquares(Columns, Quadratic):
             intercept=self.intercept,
             labels=lambda rng, scores: scores + rng.normal(size=len(scores)),
             real=True,
+            penalty=self.l2,
             costs=self._of_one_record,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> LeastSquares:
-        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> LeastSquares:
+        """Return agents with one record each, (count, 1, m)."""
         cost = object.__new__(LeastSquares)
-        cost.A, cost.l2 = A, np.tile(self.l2 / self.records, (len(A), 1))
+        cost.A, cost.l2 = A, l2
         cost.affine = -y[:, None] * A[:, 0]
         return cost
 

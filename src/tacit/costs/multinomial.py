@@ -71,13 +71,14 @@ class Multinomial(Family):
             intercept=self.intercept,
             labels=lambda rng, scores: rng.integers(self.classes, size=len(scores)).astype(np.float64),
             real=False,
+            penalty=self.l2,
             costs=self._of_one_record,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> Multinomial:
-        """Return agents with one record each, (count, 1, m'), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> Multinomial:
+        """Return agents with one record each, (count, 1, m')."""
         cost = object.__new__(Multinomial)
-        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.A, cost.l2 = A, l2
         chosen = contrasts(self.classes)[y.astype(np.intp)]
         cost.affine = -(chosen[:, :, None] * A).reshape(len(A), self.dim)
         return cost

@@ -55,10 +55,10 @@ class Quadratic(Family):
             roots, q = rng.normal(size=(count, m, m)), rng.normal(size=(count, m))
             return np.concatenate([pack(roots @ np.matrix_transpose(roots) / m + np.eye(m)), q], axis=1)
 
-        def costs(rows: Array) -> Quadratic:
+        def costs(rows: Array, penalty: Array) -> Quadratic:
             return Quadratic.of(unpack(rows[:, :size], m), rows[:, size:])
 
-        return Secrets(1, size + m, (Quadratic, m), invent, costs, noun="cost")
+        return Secrets(1, size + m, (Quadratic, m), invent, costs, np.zeros(m), noun="cost")
 
     @classmethod
     def of(cls, P: Array, q: Array) -> Quadratic:

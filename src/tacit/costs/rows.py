@@ -74,14 +74,15 @@ class RowSum(Columns, Family):
             intercept=self.intercept,
             labels=self.guess,
             real=self.label_bits is None,
+            penalty=self.l2,
             costs=self._of_one_record,
             kinks=self.kinks,
         )
 
-    def _of_one_record(self, A: Array, y: Array) -> Self:
-        """Return agents with one record each, (count, 1, m), and an equal part of the penalty."""
+    def _of_one_record(self, A: Array, y: Array, l2: Array) -> Self:
+        """Return agents with one record each, (count, 1, m)."""
         cost = copy.copy(self)
-        cost.A, cost.l2 = A, np.tile(self.l2 / len(self.A), (len(A), 1))
+        cost.A, cost.l2 = A, l2
         cost.affine = -y[:, None] * A[:, 0]
         return cost
 

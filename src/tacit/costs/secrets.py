@@ -9,7 +9,7 @@ Whether the sums of a run determine records is asked at *invented* records of th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.costs.family import Family
 
 SMOOTH, KINKED = 1e-3, 1e-6
-Noun = Literal["record", "cost", "unit"]
+Noun = Literal["record", "cost", "unit", "demand"]
 Guess = Callable[[np.random.Generator, Array], Array]
 """Invents labels for scores aᵀw."""
 
@@ -47,8 +47,10 @@ class Secrets:
     """Records with the same key are of one kind, at whatever agent."""
     invent: Callable[[np.random.Generator, int, float], Array]
     """Return so many records, (count, numbers and more), with labels that follow a model of that strength."""
-    costs: Callable[[Array], Family]
-    """Return as many agents as there are rows, with one record each, as one object."""
+    of_rows: Callable[[Array, Array], Family]
+    """Return as many agents as there are rows, with one record and that penalty each, as one object."""
+    penalty: Array
+    """The public penalty of the whole cost."""
     noun: Noun = "record"
     step: float = SMOOTH
     """By how much an invented number is moved to see what changes: less where a cost has kinks."""
@@ -58,9 +60,16 @@ class Secrets:
         """How many numbers are secret in all."""
         return self.records * self.numbers
 
-    def counted(self, records: int) -> Secrets:
-        """Return the same kind with so many records."""
-        return replace(self, records=records)
+    def costs(self, rows: Array) -> Family:
+        """Return agents with one record each, and an equal part of the penalty; each says that it has one."""
+        costs = self.of_rows(rows, self.penalty / self.records)
+        costs.facts = np.ones((len(rows), 1))
+        return costs
+
+    def joined(self, others: Sequence[Secrets]) -> Secrets:
+        """Return the records of several costs of one kind, as those of one."""
+        records = self.records + sum(other.records for other in others)
+        return replace(self, records=records, penalty=self.penalty + sum(other.penalty for other in others))
 
 
 def regression(
@@ -71,12 +80,14 @@ def regression(
     intercept: bool,
     labels: Guess,
     real: bool,
-    costs: Callable[[Array, Array], Family],
+    penalty: Array,
+    costs: Callable[[Array, Array, Array], Family],
     kinks: bool = False,
 ) -> Secrets:
     """Return the secrets of a regression: features, and a label that is a *real* number or discrete.
 
-    Records are invented in standard units; *costs* takes designs (count, 1, unknowns) and labels (count,).
+    Records are invented in standard units; *costs* takes designs (count, 1, unknowns), labels (count,), and the
+    penalty of each.
     """
     p = unknowns - intercept
 
@@ -85,8 +96,9 @@ def regression(
         scores = features @ rng.normal(size=p) * (strength / np.sqrt(max(p, 1)))
         return np.column_stack([features, labels(rng, scores)])
 
-    def make(rows: Array) -> Family:
+    def make(rows: Array, each: Array) -> Family:
         design = np.concatenate([rows[:, :p], np.ones((len(rows), int(intercept)))], axis=1)
-        return costs(design[:, None, :], rows[:, p])
+        return costs(design[:, None, :], rows[:, p], np.tile(each, (len(rows), 1)))
 
-    return Secrets(records, p + real, (kind, unknowns, intercept), invent, make, step=KINKED if kinks else SMOOTH)
+    step = KINKED if kinks else SMOOTH
+    return Secrets(records, p + real, (kind, unknowns, intercept), invent, make, penalty, step=step)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs import Curvature, Family
+from tacit.costs.secrets import KINKED, Secrets
 from tacit.coverage import AffinePart
 from tacit.dispatch.curves import Curve, along, area, padded, slope
 from tacit.errors import CostError
@@ -37,6 +38,34 @@ class Supply(Family):
             raise CostError("a demand is one number of MW for each period, and none may be missing.")
         self.price, self.power = curve.price, curve.power - curve.power[0]
         self.affine = curve.power[0] - need
+
+    @property
+    def secrets(self) -> Secrets | None:
+        """Where the curve bends, how far it rises at each piece, and the demand of every period."""
+        rising = np.diff(self.price) > 0
+        pieces, prices = len(rising), 1 + int(rising.sum()) if len(rising) else 0
+        steps = np.zeros((max(prices - 1, 0), pieces))
+        steps[np.arange(len(steps)), np.flatnonzero(rising)] = 1.0
+
+        def invent(rng: np.random.Generator, count: int, strength: float) -> Array:
+            first = rng.uniform(1.0, 2.0, (count, min(prices, 1)))
+            gaps, rises = rng.uniform(0.2, 1.0, (count, len(steps))), rng.uniform(0.5, 1.5, (count, pieces))
+            share = rng.uniform(0.3, 0.7, (count, self.dim))
+            need = rises.sum(axis=1, keepdims=True) * share if pieces else 0.1 * (share - 0.5)
+            return np.concatenate([first, gaps, rises, -need], axis=1)
+
+        def costs(rows: Array, penalty: Array) -> Supply:
+            made, zero = object.__new__(Supply), np.zeros((len(rows), 1))
+            climb = np.concatenate([zero, np.cumsum(rows[:, 1:prices] @ steps, axis=1)], axis=1) if pieces else zero
+            made.price = climb + (rows[:, :1] if prices else 0.0)
+            made.power = np.concatenate([zero, np.cumsum(rows[:, prices : prices + pieces], axis=1)], axis=1)
+            made.affine = rows[:, prices + pieces :]
+            return made
+
+        numbers, key = prices + pieces + self.dim, (Supply, self.dim, rising.tobytes())
+        return Secrets(
+            1, numbers, key, invent, costs, np.zeros(1), noun="unit" if pieces else "demand", step=KINKED
+        )
 
     @property
     def curve(self) -> Curve:

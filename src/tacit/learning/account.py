@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
-from tacit.costs import Affine
 from tacit.errors import RefusedError
 from tacit.masks import Mechanism
 from tacit.network import Network
@@ -59,6 +57,10 @@ class Account:
     sums: tuple[Sums, ...] = ()
     stamps: tuple[Stamp, ...] = ()
     """What this fit and earlier ones in the ledger tell together, although it was accepted."""
+    ledger: Path | None = None
+    """The file that it is entered in, if any."""
+    draws: int = 0
+    """How often masks were drawn for the parties' costs."""
 
     @classmethod
     def opened(
@@ -70,13 +72,9 @@ class Account:
         *,
         any: int,
         records: Records,
-        times: int = 1,
         accept_changes: Iterable[Any] = (),
     ) -> Account:
-        """Return an empty account; enter the run in the *ledger*, a file, and refuse what that refuses.
-
-        Gaussian masks are drawn anew so many *times* in one fit, and each counts.
-        """
+        """Return an empty account; enter the run in the *ledger*, a file, and refuse what that refuses."""
         if ledger is not None and (privacy is None or privacy.seed is not None):
             raise RefusedError(
                 f"{title} is refused: {'nothing is hidden' if privacy is None else 'its masks come from a seed'}, "
@@ -89,7 +87,7 @@ class Account:
             f"{title} {secrets.token_hex(4)}",
             network.graph,
             sigma=math.inf if terms.sigma is None else terms.sigma,
-            basis=privacy.coverage(Affine(np.zeros(1))).kind,
+            basis=privacy.kind,
             link_scales={(a, b): scale for a, b, scale in terms.link_scales},
         )
         if ledger is None:
@@ -105,11 +103,21 @@ class Account:
                 if all(len(values) <= SINGLE for values in columns.values())
             ]
             release = replace(release, versions=tuple(sorted(versions)), records=tuple(sorted(single)))
-            again = [replace(release, run=f"{release.run}, again {k}") for k in range(2, times + 1)]
             review = book.check(release, accept_changes=accepted)
             _refuse(title, release, review)
-            book.add_all([release, *(again if release.sigmas else ())], accept_changes=accepted)
-        return cls(release, stamps=_stamps(review))
+            book.add(release, accept_changes=accepted)
+        return cls(release, stamps=_stamps(review), ledger=path)
+
+    def drawn(self) -> Account:
+        """Return the account with one more draw of masks for the parties' costs.
+
+        The first is entered when the account is opened. Every further one of Gaussian masks is another view of the
+        same costs, and is entered, or refused, before it is shown.
+        """
+        if self.draws and self.ledger is not None and self.release is not None and self.release.sigmas:
+            with Ledger(self.ledger) as book:
+                book.add(replace(self.release, run=f"{self.release.run}, again {self.draws + 1}"))
+        return replace(self, draws=self.draws + 1)
 
     def entered(self, what: str, *, numbers: int, sums: int) -> Account:
         """Return the account with one more line."""

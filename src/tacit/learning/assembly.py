@@ -32,7 +32,8 @@ from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
-from tacit.stamps import voided
+from tacit.solving.telling import Telling, stamps_of
+from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
 BOUND = 2.0**60
@@ -52,7 +53,6 @@ class Assembly:
         any: int = 1,
         ledger: Any = None,
         records: Records | None = None,
-        times: int = 1,
         accept_changes: Iterable[Any] = (),
         title: str = "fit",
     ) -> None:
@@ -69,14 +69,15 @@ class Assembly:
         self.network = connected(names, network, any=any)
         self.runtime, self.any = runtime, any
         self.account = Account.opened(
-            title, self.network, self.privacy, ledger, any=any, records=records or {}, times=times,
+            title, self.network, self.privacy, ledger, any=any, records=records or {},
             accept_changes=accept_changes,
         )  # fmt: skip
+        self._told = 0  # numbers that the model's own run has told
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
 
     @classmethod
-    def of(cls, estimator: Any, table: Table, *, target: bool, times: int = 1) -> Self:
+    def of(cls, estimator: Any, table: Table, *, target: bool) -> Self:
         """Return the parties of a *table*, together as an estimator's settings say; *target* if labels are used."""
         if estimator.ledger is not None and table.dealt:
             raise InputError(
@@ -85,7 +86,7 @@ class Assembly:
             )
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
-            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target), times=times,
+            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target),
             accept_changes=estimator.accept_changes, title=type(estimator).__name__,
         )  # fmt: skip
 
@@ -122,6 +123,7 @@ class Assembly:
 
     def solve(self, costs: Sequence[Family], what: str, *, x0: Array, tol: float, max_iter: int) -> Answer:
         """Return the minimiser of the sum of all parties' costs."""
+        self.account = self.account.drawn()
         problem = Problem(self.network, list(costs), x0=x0)
         algorithm = "auto" if self.privacy is not None else choose(problem, privacy=secret_sums()).algorithm
         rounds = max_iter * _GOSSIP if isinstance(self.privacy, GaussianMasks) else max_iter
@@ -149,19 +151,34 @@ class Assembly:
             numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)
             line = f"{what}: {listing(phase2.sums)}"
             self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
+            self._told = self.account.sums[-1].total
         else:  # effective costs are in the open, and with them the sum of what the masks hide
             line = f"{what}, by gossip: the sum of what the masks hide"
             hidden = self.privacy.basis.scales(problem.dim) if isinstance(self.privacy, GaussianMasks) else x0
             self.account = self.account.entered(line, numbers=len(hidden), sums=1)
         return self._stamped(answer)
 
+    def add(self, stamp: Stamp) -> None:
+        """Keep a stamp for the record of the fit, and warn where it makes the fit NOT PRIVATE."""
+        self.account = replace(self.account, stamps=(*self.account.stamps, stamp))
+        if stamp.voids:
+            warnings.warn(str(stamp), NotPrivateWarning, stacklevel=6)
+
+    def closed(self, answer: Answer) -> Answer:
+        """Return the answer with all that the fit tells beside its run: other sums of the same records."""
+        tells = answer.record.tells
+        if tells is None or not answer.record.phase2.sums:
+            return answer
+        tells = tells.beside(sum(line.total for line in self.account.sums) - self._told)
+        others = [stamp for stamp in answer.record.stamps if stamp.reason != "answer tells"]
+        stamps = stamps_of(tells)
+        if answer.record.private and voided(stamps):  # else `solve` has said it
+            warnings.warn(str(stamps[0]), NotPrivateWarning, stacklevel=5)
+        return _with(answer, [*others, *stamps], tells)
+
     def _stamped(self, answer: Answer) -> Answer:
         """Return the answer with what its run and earlier ones tell together in its record."""
-        if not self.account.stamps:
-            return answer
-        stamps = [*answer.record.stamps, *self.account.stamps]
-        private = answer.record.private and not voided(stamps)
-        return Answer(msgspec.structs.replace(answer.record, stamps=stamps, private=private), answer.network)
+        return _with(answer, [*answer.record.stamps, *self.account.stamps], answer.record.tells)
 
     def certificate(self, answer: Answer | None = None) -> Certificate | None:
         """Return what is guaranteed against every coalition of the size asked for; None where nothing is."""
@@ -193,6 +210,14 @@ class Assembly:
                     f"party {name}{place}: its numbers are too large to be added up in secret under the public "
                     f"limit of {bound:g}; use larger units."
                 )
+
+
+def _with(answer: Answer, stamps: list[Stamp], tells: Telling | None) -> Answer:
+    """Return the answer with these stamps, and this count, in its record."""
+    private = answer.record.phase1 is not None and not voided(stamps)
+    return Answer(
+        msgspec.structs.replace(answer.record, stamps=stamps, tells=tells, private=private), answer.network
+    )
 
 
 def secret_sums() -> SumMasks:

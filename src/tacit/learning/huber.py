@@ -28,7 +28,6 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     """`HuberRegressor` by secret sums. Which records are outliers stays with the parties: only sums are told."""
 
     _has_errors = False
-    _times = 2  # for the least squares to start from, and for Huber's loss
 
     def __init__(
         self,

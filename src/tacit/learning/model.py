@@ -70,8 +70,6 @@ class PrivateModel(BaseEstimator):
     _has_errors: ClassVar[bool] = True
     _repeats: ClassVar[bool] = False
     """Whether the unknowns are the columns several times over, once for each class but one."""
-    _times: ClassVar[int] = 1
-    """How often masks are drawn for the model's costs; every draw of Gaussian ones is a release."""
 
     fit_intercept: bool
     tol: float
@@ -149,7 +147,7 @@ class PrivateModel(BaseEstimator):
         return self._fit(table, dropped)
 
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
-        assembly = Assembly.of(self, table, target=True, times=self._times)
+        assembly = Assembly.of(self, table, target=True)
         gone = None if dropped is None else _left_out(dropped, assembly)
         table = self._prepared(table, assembly)
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
@@ -162,6 +160,7 @@ class PrivateModel(BaseEstimator):
             self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
         self._say_doubts(answer, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
+        answer = assembly.closed(answer)
         self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
         self.ledger_ = assembly.account

@@ -2,6 +2,7 @@
 
     n = Σ n_i,   mean = Σ_i Σ_j x_ij / n                 first sum
     var = Σ_i Σ_j (x_ij − mean)² / n                     second sum, about the mean that all then know
+    how many parties have a column that is not all 0     third sum, before a model is fitted
 
 `Units` turns records into standard units and coefficients back: models are fitted in those units, where the public
 limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
@@ -21,7 +22,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import Table, joined, read
+from tacit.network.topology import listed
 from tacit.solving.solve import CollinearWarning
+from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
 
@@ -65,6 +68,26 @@ def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Seq
     return np.asarray(np.exp2(np.rint(np.log2(np.maximum(sizes / count, 1.0)))))
 
 
+def stamp_own_columns(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str]) -> None:
+    """Count, in secret, how many parties have each column; where it is one or two, its sums are their own.
+
+    Who they are is not told, and not said. Of two, each takes its own part off the sum.
+    """
+    if assembly.privacy is None or len(rows) < 3:
+        return
+    has = [(X != 0).any(axis=0).astype(np.float64) for X in rows]
+    held = np.rint(assembly.total(has, "how many parties have each column", columns=columns))
+    for few, whose in ((1, "one party alone has"), (2, "two parties alone have")):
+        own = [repr(column) for column, count in zip(columns, held, strict=True) if count == few]
+        if own:
+            sums = "its own" if few == 1 else "known to each other"
+            sentence = (
+                f"{whose} column(s) {listed(own)} other than 0, so that the sums of those columns are {sums}; "
+                "leave such columns out, or join their categories."
+            )
+            assembly.add(Stamp(reason="own column", sentence=sentence))
+
+
 @dataclass(frozen=True, slots=True)
 class Units:
     """Standard units: x = centre + scale·z, and y = middle + spread·v."""
@@ -103,6 +126,7 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool) 
     rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
     columns = [*table.columns, table.target] if target else list(table.columns)
     found = moments(rows, assembly, columns, centred=intercept)
+    stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
     p = len(table.columns)
     constant = found.constant if intercept else found.variance == 0.0
     varies = ~constant[:p]

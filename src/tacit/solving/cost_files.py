@@ -118,6 +118,18 @@ def read_cost(
     return _cost(section, maker, agent, data, agents, facts=facts)
 
 
+def invented(section: CostsSection, agents: Sequence[Any], *, records: int, unknowns: int) -> dict[Any, Family]:
+    """Return costs of that shape with records that nobody has: so many each, in standard units."""
+    maker, rng = _maker(section), np.random.default_rng(0)
+    if maker.needs != ("A", "y"):
+        raise CostError(f"a {section.family} cost has no records that could be counted.")
+    shape = (records, unknowns - section.intercept)
+    data = {
+        agent: {"A": rng.normal(size=shape).tolist(), "y": rng.integers(0, 2, records).tolist()} for agent in agents
+    }
+    return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
+
+
 def _maker(section: CostsSection, where: str = "") -> _Maker:
     """Return how the costs are made; refuse settings that cannot be, or mean nothing to the family."""
     if section.family not in _FAMILIES:

@@ -21,6 +21,8 @@ About = Literal[
     "gradients",  # at the public point; behind the curvature there, where masks hide whole quadratic costs
     "curvatures",  # row by row
     "constants",  # gᵀP⁻¹g, which a cost's constant tells
+    "values",  # labels as real numbers; not a number where one does not follow
+    "records",  # of all honest agents together, one a row: nobody can tell who holds which
     "labels",  # of an agent's records, one after the other; not a number behind the last, where others have more
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 from tacit.auditing.attacks.words import as_numbers
 from tacit.auditing.public import Public
 from tacit.auditing.view import Exchange, View, gossip
-from tacit.typing import Array
+from tacit.typing import Array, Words
 
 
 def said(view: View, public: Public) -> list[Exchange]:
@@ -17,10 +17,11 @@ def said(view: View, public: Public) -> list[Exchange]:
 
 def totals(view: View, public: Public) -> list[Array]:
     """Return all sums over the network, which everybody is told."""
-    found = []
-    for exchange in view.only("down"):
-        total = exchange.values[0]
-        if total.dtype.kind == "u":  # the last number of a secret sum says that nothing was out of range
-            total = as_numbers(total, public.words)[:-1] * public.step
-        found.append(np.asarray(total, dtype=np.float64))
-    return found
+    return [decoded(exchange.values[0], public.words, public.step) for exchange in view.only("down")]
+
+
+def decoded(total: Array | Words, words: int, step: float) -> Array:
+    """Return a total as numbers; the last of a secret sum says only that nothing was out of range."""
+    if total.dtype.kind == "u":
+        return np.asarray(as_numbers(np.asarray(total, dtype=np.uint64), words)[:-1] * step)
+    return np.asarray(total, dtype=np.float64)

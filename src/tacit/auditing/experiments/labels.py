@@ -15,7 +15,7 @@ from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.subset_sum import only_subset
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.verdict import Verdict, judge_mean, skipped
-from tacit.costs import Logistic
+from tacit.costs import Family, Logistic
 from tacit.typing import Array
 
 NAME = "label inference"
@@ -33,6 +33,24 @@ def labels_of(cost: Logistic) -> Array | None:
     if len(A) > _RECORDS:
         return None
     return only_subset(A, told, 1e-9 * (1.0 + float(np.abs(A).sum())))
+
+
+def values_of(cost: Family) -> Array | None:
+    """Return labels as real numbers, where α = −Aᵀy leaves no choice of any."""
+    labels = cost.labels
+    if labels is None or len(labels.rows) < labels.records or np.linalg.matrix_rank(labels.rows) < labels.records:
+        return None
+    if labels.rows.shape[1] != cost.dim:
+        return None
+    return np.asarray(np.linalg.lstsq(labels.rows.T, -cost.affine, rcond=None)[0], dtype=np.float64)
+
+
+def records_of(cost: Family) -> Array | None:
+    """Return the real numbers of a cost's records, where it keeps them as they are: features beside classes."""
+    labels, secrets = cost.labels, cost.secrets
+    if labels is None or labels.bits is None or secrets is None:
+        return None
+    return labels.rows[:, : secrets.numbers]
 
 
 def infer_labels(setting: Setting, costs: Sequence[Logistic], labels: Sequence[Array | None]) -> Verdict:

@@ -88,6 +88,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of Huber costs: where a residual stops counting as a square."""
     shares: int | None = None
     """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
+    records: int | None = None
+    """Every member holds at least so many records: what the answer tells is counted with that."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -175,6 +177,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return both phases as every member runs them; the costs stay where they are."""
         if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
             raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        if self.model is not None and self.model.records is not None and self.model.records < 1:
+            raise InputError(f"[model] records = {self.model.records} must be at least 1.")
         if self.model is not None and self.model.shares is not None and self.model.shares < len(self.members):
             raise InputError(f"[model] shares = {self.model.shares}, and there are {len(self.members)} members.")
         self._certificates()

@@ -18,7 +18,10 @@ from tacit.stamps import Stamp
 
 CLOSE = 0.5
 """The share of hidden numbers beyond which a caution is given."""
-_REMEDY = "take more records or fewer unknowns"
+_REMEDIES: dict[str, str] = {
+    "cost": "let more agents take part",
+    "unit": "let one agent stand for several units, an area for example, which tells their sum only",
+}
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +55,11 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         """How many combinations of hidden numbers are told, at most."""
         return min(self.hidden, self.numbers if self.rank is None else self.rank)
 
+    @property
+    def remedy(self) -> str:
+        """What would help."""
+        return _REMEDIES.get(self.noun, "take more records or fewer unknowns")
+
     def sentence(self) -> str:
         """Return the count in words.
 
@@ -60,6 +68,13 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         """
         most = "at most " if self.rank is None else ""
         return f"Of {self.hidden} hidden numbers {most}{self.combinations} combinations are told."
+
+    def beside(self, numbers: int) -> Telling:
+        """Return the same, where so many other numbers about the same records are told as well."""
+        if self.most is not None:  # moments, of which all others are made; and that of the labels
+            numbers = min(numbers, self.most + 1 - self.numbers)
+        rank = None if self.rank is None or self.rank + numbers >= self.hidden else self.rank + numbers
+        return msgspec.structs.replace(self, numbers=self.numbers + numbers, rank=rank, most=None)
 
     def after(self, rounds: int) -> Telling:
         """Return the same, as it is after so many rounds."""
@@ -76,17 +91,17 @@ def stamps_of(tells: Telling) -> list[Stamp]:
     if tells.rank is None and tells.combinations >= tells.hidden:
         sentence = (
             f"the run tells up to {tells.numbers} numbers, and hides {tells.hidden} from agent {tells.onlooker}: "
-            f"nothing rules out that all of them follow, whatever the masks; {_REMEDY}."
+            f"nothing rules out that all of them follow, whatever the masks; {tells.remedy}."
         )
         return [Stamp(reason="answer tells", sentence=sentence)]
     if tells.combinations > CLOSE * tells.hidden:
-        sentence = f"{tells.sentence()[:-1]}, whatever the masks: {_REMEDY} before relying on them."
+        sentence = f"{tells.sentence()[:-1]}, whatever the masks: {tells.remedy} before relying on them."
         return [Stamp(reason="answer tells", sentence=_lower(sentence), voids=False)]
     if tells.bits is not None and tells.told_bits is not None and tells.told_bits > tells.bits:
         sentence = (
             f"the answer tells {tells.combinations} combinations of {tells.hidden} labels to about "
             f"{tells.told_bits / max(tells.combinations, 1):.0f} bits each: whoever can search finds the only "
-            f"labels that fit; {_REMEDY}."
+            f"labels that fit; {tells.remedy}."
         )
         return [Stamp(reason="answer tells", sentence=sentence, voids=False)]
     return []
@@ -97,12 +112,13 @@ def _determined(tells: Telling) -> str:
     if tells.noun == "label":
         return (
             f"{tells.determined} label(s) of {whose} follow from the answer and the open features, whatever sigma; "
-            f"{_REMEDY}."
+            f"{tells.remedy}."
         )
     every = "all" if tells.determined >= tells.hidden else f"{tells.determined} of the"
+    what = {"unit": "cost curves and demands"}.get(tells.noun, f"{tells.noun}s")
     return (
-        f"{every} {tells.hidden} numbers in the {tells.noun}s of {whose} follow from the sums that "
-        f"agent {tells.onlooker} learns, whatever the masks; {_REMEDY}."
+        f"{every} {tells.hidden} numbers in the {what} of {whose} follow from the sums that "
+        f"agent {tells.onlooker} learns, whatever the masks; {tells.remedy}."
     )
 
 

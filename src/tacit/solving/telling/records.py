@@ -92,12 +92,10 @@ def _coefficients(basis: Basis) -> Callable[[Any], Told]:
 
 def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
     """Return one entry per kind of records, with all of them."""
-    counts: dict[tuple[Any, ...], int] = {}
-    first: dict[tuple[Any, ...], Secrets] = {}
+    kinds: dict[tuple[Any, ...], list[Secrets]] = {}
     for part in secrets:
-        counts[part.key] = counts.get(part.key, 0) + part.records
-        first.setdefault(part.key, part)
-    return [first[key].counted(count) for key, count in counts.items()]
+        kinds.setdefault(part.key, []).append(part)
+    return [parts[0].joined(parts[1:]) for parts in kinds.values()]
 
 
 def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[[Any], Told]) -> Verdict | None:

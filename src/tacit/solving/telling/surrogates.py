@@ -15,6 +15,7 @@ Derivatives are central differences of sixth order, h⁶ and ε/h from exact: ab
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,10 +38,16 @@ _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
 _STRENGTHS = (0.0, 1.0, 3.0)
 """How much invented labels follow their features, one surrogate each: points lie close together, or far apart."""
 _ROUNDS = 60
+_LOOKS = 4
+"""Rounds by which an algorithm has shown what it adds up: some begin with sums of another kind."""
 MISFITS = (TacitError, ArithmeticError, LookupError, TypeError, ValueError)
 """What an algorithm may raise on invented costs; it is then asked nothing."""
 _COMPANY = 40
 """Records of whoever looks on, at most, that take part in an invented run."""
+
+
+class Enough(Exception):  # noqa: N818
+    """All that was asked for was added up."""
 
 
 class Sums:
@@ -48,8 +55,8 @@ class Sums:
 
     degree, links, first, resolution = 0, 0, np.zeros(0, dtype=bool), 0.0
 
-    def __init__(self, answers: Sequence[Array] = ()) -> None:
-        self._answers = answers
+    def __init__(self, answers: Sequence[Array] = (), enough: int | None = None) -> None:
+        self._answers, self._enough = answers, enough
         self.terms: list[Array] = []
         self.totals: list[Array] = []
 
@@ -59,6 +66,8 @@ class Sums:
         total = self._answers[len(self.totals)] if known else v.sum(axis=0)
         self.terms.append(v)
         self.totals.append(total)
+        if len(self.terms) == self._enough:
+            raise Enough
         return total
 
     def __getattr__(self, verb: str) -> Any:
@@ -114,10 +123,10 @@ def replayed(job: Job) -> Callable[[Any], Told]:
     """Return what *job*'s algorithm adds up, at the points that it passes on invented costs."""
 
     def told(cost: Any) -> Told:
-        totals = overheard(job, cost, Sums(), rounds=_ROUNDS).totals
+        rounds = overheard(job, cost)
 
         def terms(others: Any) -> Array:
-            said = overheard(job, others, Sums(totals), rounds=_ROUNDS, until=len(totals)).terms
+            said = [v for state, totals in rounds for v in _asked(job, others, state, totals)]
             return np.concatenate([v.reshape(len(others.affine), -1) for v in said], axis=1)
 
         return terms
@@ -125,30 +134,38 @@ def replayed(job: Job) -> Callable[[Any], Told]:
     return told
 
 
-def overheard(job: Job, cost: Any, peers: Sums, *, rounds: int, until: int | None = None) -> Sums:
-    """Run *job*'s algorithm on other costs, until it stops or *until* so many sums were taken."""
+def overheard(job: Job, cost: Any) -> list[tuple[Any, list[Array]]]:
+    """Run *job*'s algorithm on other costs until it stops; return the state before every round, and its totals."""
     watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
-    state, done = algorithm.init(job.x0, cost), 0
-    while done < rounds:
-        before, done = state, done + 1
-        state = algorithm.step(state, peers, cost)
-        if until is None and watch.look(done, Look.read(observer.tell(before, state))) is not None:
+    state, found = algorithm.init(job.x0, cost), []
+    for done in range(1, _ROUNDS + 1):
+        before, peers = state, Sums()
+        state = algorithm.step(before, peers, cost)
+        found.append((before, peers.totals))
+        if watch.look(done, Look.read(observer.tell(before, state))) is not None:
             break
-        if until is not None and len(peers.totals) >= until:
-            break
-    return peers
+    return found
+
+
+def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array]) -> list[Array]:
+    """Return what agents put into the sums of one round; what the round does with the last of them is not run."""
+    peers = Sums(totals, enough=len(totals))
+    with suppress(Enough):
+        job.algorithm.step(state, peers, cost)
+    return peers.terms
 
 
 def width(job: Job, secrets: Secrets) -> int:
     """Return how many numbers about its records an agent puts into the sums of one round."""
-    rows = secrets.invent(np.random.default_rng(0), 2, 1.0)
-    cost, peers = secrets.costs(rows), Sums()
+    rows = secrets.invent(np.random.default_rng(0), 6, 1.0)
+    cost, widest = secrets.costs(rows), 0
     with np.errstate(all="ignore"):
-        state = job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
-        first = len(peers.terms)
-        job.algorithm.step(state, peers, cost)
-    rounds = peers.terms[:first], peers.terms[first:]
-    return max(sum(int((v[0] != v[1]).sum()) for v in told) for told in rounds)
+        state = job.algorithm.init(job.x0, cost)
+        for _ in range(_LOOKS):
+            peers = Sums()
+            state = job.algorithm.step(state, peers, cost)
+            widest = max(widest, sum(int((v != v[0]).any(axis=0).sum()) for v in peers.terms))
+    return widest
 
 
 def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:

@@ -1,0 +1,42 @@
+"""What the run of a manifest will tell, from the shapes that the manifest declares."""
+
+from __future__ import annotations
+
+from tacit.runtimes.peers import Manifest
+from tacit.runtimes.peers.manifest import Model
+from tacit.solving import CostsSection
+from tacit.solving.declared import Declared, declared
+
+UNCOUNTED = (
+    "What the answer tells was not counted: the manifest does not say how many records every member holds at least "
+    "([model] records)."
+)
+
+
+def section_of(model: Model) -> CostsSection:
+    """Return what all members fit, as a problem file would say it."""
+    return CostsSection(
+        model.family,
+        target=model.target,
+        intercept=model.intercept,
+        l1=model.l1,
+        l2=model.l2,
+        delta=model.delta,
+    )
+
+
+def told_by(manifest: Manifest) -> Declared | None:
+    """Return what the run tells; None where nothing is hidden, or the manifest declares too little."""
+    model, privacy = manifest.model, manifest.privacy.mechanism()
+    if model is None or model.records is None or privacy is None or len(manifest.members) < 3:
+        return None
+    job = manifest.job()
+    return declared(
+        manifest.network(),
+        section_of(model),
+        records=model.records,
+        unknowns=manifest.unknowns,
+        privacy=privacy,
+        algorithm=job.algorithm,  # type: ignore[arg-type]
+        x0=job.x0,
+    )
