@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-large test-network test-namespaces check bench clean
+.PHONY: demo test test-search test-large test-network test-namespaces check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -32,6 +32,9 @@ test-namespaces: $(VENV)/.installed-dev ## hosts on a network that loses packets
 
 test-large: $(VENV)/.installed-dev  ## dispatch of the largest public grids: some minutes
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m large
+
+test-search: $(VENV)/.installed-dev ## near-singular designs by the thousand, against sixty digits: some minutes
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m search
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .

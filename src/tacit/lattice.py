@@ -23,6 +23,7 @@ from tacit.typing import Array
 
 _BITS = 46  # below σ, where the reach allows it
 _FEWEST = 12  # below which the rounding of a mask would show: σ must be at least 2¹² steps
+_COARSEST = 2.0**-6  # to which coefficients of ordinary size may be rounded
 _EXACT = 53  # consecutive integers in a float64
 
 
@@ -88,6 +89,23 @@ class Lattice:
                 "bound=…, or use smaller units."
             )
         return np.ldexp(np.rint(np.ldexp(coefficients, -self.exponent)), self.exponent)
+
+
+def refuse_coarse(sigma: float, *, bound: float | None, agents: int = 2, links: int = 1) -> None:
+    """Refuse a σ so large that coefficients would be rounded away: the one range for masks, manifests and commands.
+
+    Coefficients up to 65 536 may be rounded to 2⁻⁶ and no coarser; a larger public *bound* is another unit, and its
+    share of that is allowed.
+    """
+    coarsest = _COARSEST * max(1.0, (bound or 0.0) / default_bound(0.0))
+    lattice = Lattice.fit(sigma, bound=default_bound(sigma) if bound is None else bound, agents=agents, links=links)
+    if lattice.step > coarsest:
+        largest = Lattice.largest_sigma(coarsest, bound=bound, agents=agents, links=links)
+        raise MaskError(
+            f"sigma = {sigma:g} is more than float64 carries: coefficients would be rounded to {lattice.step:.1e}, "
+            f"and the answer with them; use a sigma of at most {largest:.3g}, or, where coefficients are as large "
+            "as that, give their public bound, bound=…."
+        )
 
 
 def default_bound(sigma: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing import ATTACKS, audit, public_knowledge, watch
+from tacit.auditing import ATTACKS, EXPERIMENTS, audit, public_knowledge, watch
 from tacit.auditing import attacks as attacks_package
 from tacit.auditing.attacks.observability import Observability
 from tacit.auditing.attacks.replay import Replay
@@ -20,6 +20,12 @@ from tacit.testing import check_attack
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(41)
 GRAPH = nx.random_regular_graph(4, 12, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def quicker(monkeypatch):
+    """Leave out the seeds, which take two seconds and have tests of their own."""
+    monkeypatch.delitem(EXPERIMENTS, "seed enumeration")
 
 
 def problem(graph=GRAPH, m=2):

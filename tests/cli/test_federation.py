@@ -363,3 +363,13 @@ def test_a_member_with_fewer_records_than_declared_is_refused(run, cards):
     assert code == 2
     assert "at least 5 records" in err
     assert "2" not in err.split("at least 5 records")[1]
+
+
+def test_counting_columns_is_agreed_on_in_the_manifest(run, cards):
+    words = ("--unknowns", "3", "--links", "3", "--cost", "logistic", "--count-columns")
+    assert run("federation", "new", "f.toml", *words)[0] == 0
+    assert "counted = true" in Path("f.toml").read_text()
+    assert run("federation", "check", "f.toml")[0] == 0
+    code, _, err = run("federation", "new", "g.toml", "--unknowns", "3", "--count-columns")
+    assert code == 2
+    assert "--count-columns goes with regressions" in err

@@ -100,7 +100,7 @@ def test_without_masks_it_says_so(run, files):
 def test_two_parties_are_warned(run, files):
     code, out, _ = run("fit", "north.csv", "east.csv", "--target", "days")
     assert code == 0
-    assert "warning:      NOT PRIVATE: of two agents" in out
+    assert out.count("NOT PRIVATE: of two agents") == 1
     code, _, err = run("fit", "north.csv", "--target", "days")
     assert code == 2
     assert "nobody to hide anything from" in err

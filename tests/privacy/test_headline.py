@@ -60,6 +60,7 @@ def test_secret_sums_hide_every_difference_and_a_cut_none():
     assert tacit.certify(GRAPH, any=1, sigma=np.inf).hidden_difference() == np.inf
     assert tacit.certify(nx.path_graph(4), {1}, sigma=5.0).hidden_difference() == 0.0
     assert json.loads(tacit.solve(PROBLEM, privacy=SumMasks()).to_json())["hidden_difference"] is None
+    assert json.loads(tacit.solve(PROBLEM).to_json())["hidden_difference"] == 0.0
 
 
 @pytest.mark.parametrize("bad", [0.5, 1.0, 0.3, np.nan])

@@ -132,7 +132,7 @@ def medians():
 )
 def test_costs_of_which_masks_hide_nothing_are_refused_or_stamped(problem, algorithm):
     with pytest.raises(
-        ProtectionError, match="AffineMasks hide nothing of .* affine parts were asked for: use SumMasks"
+        ProtectionError, match="AffineMasks hide nothing of .* affine parts were asked for: use .*SumMasks"
     ):
         tacit.solve(problem(), privacy=AffineMasks(10.0), protect="affine", algorithm=algorithm)
     with pytest.warns(NotPrivateWarning, match="hide nothing of"):
@@ -141,6 +141,16 @@ def test_costs_of_which_masks_hide_nothing_are_refused_or_stamped(problem, algor
     assert not answer.record.private
     assert answer.record.phase1.coverage.parts == ()
     assert not answer.certificate(any=1).is_private
+
+
+def test_quadratic_masks_hide_nothing_of_a_centre_either_and_no_remedy_is_refused_in_turn():
+    """The smooth part of |x − c| is zero, and quadratic: covered, and not what is secret."""
+    with pytest.raises(
+        ProtectionError, match="nothing of the centre.* use a smooth cost in its place, such as Huber"
+    ):
+        tacit.solve(medians(), privacy=tacit.QuadraticMasks(10.0), protect="affine")
+    with pytest.raises(tacit.TacitError, match="do not add up"):
+        tacit.solve(medians(), privacy=SumMasks())
 
 
 def test_of_mixed_costs_those_in_the_open_are_named():

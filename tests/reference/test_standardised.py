@@ -122,3 +122,22 @@ def test_plain_newton_with_the_default_bound_is_what_it_stands_in_for():
     raw = replace(job("ridge", algorithm=Newton()), privacy=SumMasks(seed=3))
     with pytest.raises(RangeError):
         RUNTIMES["stacked"](raw, None)
+
+
+@pytest.mark.parametrize(("sites", "words"), [(1, "one agent alone has"), (2, "two agents alone have")])
+def test_a_column_of_one_or_two_agents_is_refused_where_columns_are_counted(sites, words):
+    """Before any sum of that column is taken: the first sum is that of the agents that have it."""
+    dummied = [np.column_stack([A[:, :2], np.full(len(A), float(i < sites))]) for i, A in enumerate(PARTS)]
+    counted = Standardised("newton", True, counted=True)
+    with pytest.raises(CostError, match=f"{words} column 3"):
+        RUNTIMES["stacked"](job("ridge", algorithm=counted, parts=dummied), None)
+    assert RUNTIMES["stacked"](job("ridge", parts=dummied), None).verdict.status == "converged"
+
+
+def test_columns_of_many_change_nothing_but_one_sum():
+    plain, counted = (
+        RUNTIMES["stacked"](job("logistic", algorithm=Standardised("newton", True, counted=counted)), None)
+        for counted in (False, True)
+    )
+    assert counted.rounds == plain.rounds + 1
+    np.testing.assert_array_equal(counted.x, plain.x)

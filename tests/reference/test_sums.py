@@ -90,8 +90,8 @@ def test_multi_consensus_is_accelerated():
 @pytest.mark.parametrize(
     ("m", "family", "chosen"),
     [
-        (300, "logistic", "Newton"),
-        (301, "logistic", "LBFGS"),
+        (899, "logistic", "Newton"),
+        (900, "logistic", "LBFGS"),
         (301, "ridge", "Direct"),
         (1501, "ridge", "LBFGS"),
         (1501, "lasso", "FISTA"),

@@ -64,7 +64,7 @@ def _typical_curvature(landscape: Landscape) -> float:
     L, mu = landscape.mean_smoothness, landscape.mean_strong_convexity
     if not np.isfinite(L):
         n, m = len(landscape.network), landscape.cost.dim
-        values = np.linalg.eigvalsh(landscape.cost.hess(np.zeros((n, m))).mean(axis=0))
+        values = np.linalg.eigvalsh(landscape.cost.total_hess(np.zeros((n, m))) / n)
         L, mu = float(values[-1]), float(max(values[0], 0.0))
     if not L > 0:
         return 1.0

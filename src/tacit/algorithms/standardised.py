@@ -1,5 +1,6 @@
 """A regression in standard units, from records in anybody's units: sums of columns, of squares, and then a fit.
 
+    how many agents have column k     before anything else, where that is asked for: one alone is refused
     n, Σ a_k, facts                   first sum: centre c_k = Σ a_k / n
     Σ (a_k − c_k)²                    second sum: scale s_k = √(· / n)
     minimise over u, x = T u          an algorithm that needs sums only, on the costs in standard units
@@ -26,7 +27,7 @@ from tacit.errors import CostError
 from tacit.typing import Array, Peers, Summand
 
 _INNER: dict[str, Callable[[], Any]] = {"newton": Newton, "lbfgs": LBFGS}
-_FIRST, _SECOND, _FIT = 0.0, 1.0, 2.0
+_COUNT, _FIRST, _SECOND, _FIT = -1.0, 0.0, 1.0, 2.0
 
 
 class State(tuple[Array, ...]):
@@ -100,10 +101,15 @@ class State(tuple[Array, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Standardised:
-    """Settings: what fits, and whether the last unknown is an intercept."""
+    """Settings: what fits, whether the last unknown is an intercept, and whether columns are counted first.
+
+    A column that is zero at all agents but one or two makes its sums theirs. With *counted* a sum says how many
+    agents have each column, and such columns are refused before any of their sums is taken.
+    """
 
     inner: Literal["newton", "lbfgs"] = "newton"
     intercept: bool = False
+    counted: bool = False
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
@@ -131,10 +137,12 @@ class Standardised:
         p = cost.dim - self.intercept
         units = Units(np.zeros(p), np.ones(p))
         facts = np.zeros(cost.facts.shape[-1])
-        return _state(x, np.inf, _FIRST, units, facts, self._fits.init(x, cost))
+        return _state(x, np.inf, _COUNT if self.counted else _FIRST, units, facts, self._fits.init(x, cost))
 
     def step(self, state: State, peers: Peers, cost: Any) -> State:
         """Add up one thing more."""
+        if state.stage == _COUNT:
+            return self._with_columns_of_many(state, peers, cost)
         if state.stage == _FIRST:
             return self._centred(state, peers, cost)
         if state.stage == _SECOND:
@@ -142,6 +150,18 @@ class Standardised:
         turned = cost.in_units(state.units)
         inner = type(self._fits.init(state.x, turned))(*state.inner)
         return self._shown(state, self._fits.step(inner, peers, turned))
+
+    def _with_columns_of_many(self, state: State, peers: Peers, cost: Any) -> State:
+        held = np.rint(peers.sum(cost.columns_held(len(state.units.scale))))
+        own = np.flatnonzero((held == 1) | (held == 2))
+        if len(own):
+            who = "one agent alone has" if held[own[0]] == 1 else "two agents alone have"
+            raise CostError(
+                f"{who} column {own[0] + 1} of the features other than 0: its sums would be theirs, and no mask "
+                "hides that; leave it out, or join its categories."
+            )
+        inner = self._fits.init(state.x, cost)
+        return _state(state.x, np.inf, _FIRST, state.units, state.facts, inner)
 
     def _centred(self, state: State, peers: Peers, cost: Any) -> State:
         told = [cost.column_sums(), cost.facts] if self.intercept else [cost.facts]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from tacit.algorithms.directions import Sight
 from tacit.costs import pack, packed_size
+from tacit.costs.told import RowWise, told_hessian
 from tacit.errors import AlgorithmError, RangeError
 from tacit.typing import Array, Cost, Peers
 
+_PIECE = 1 << 19  # numbers of a simulation's sum that exist at a time
 _MISSES = 30  # points at which a cost explodes before that is an error and no accident
 
 
@@ -57,5 +59,9 @@ def model(x: Array, cost: Cost, sight: Sight) -> list[Array]:
 
 
 def hessian(x: Array, cost: Cost) -> Array:
-    """Return the upper triangle of ∇²h(x), (..., m(m + 1)/2)."""
+    """Return the upper triangle of ∇²h(x), (..., m(m + 1)/2); for many agents and unknowns in pieces."""
+    many = cost.affine.ndim == 2 and len(cost.affine) * packed_size(cost.dim) > _PIECE
+    if many and isinstance(cost, RowWise):
+        whole: Any = told_hessian(x, cost, most=_PIECE)
+        return cast(Array, whole)  # joined with others by np.concatenate, it stays in pieces
     return np.broadcast_to(pack(cost.hess(x)), (*cost.affine.shape[:-1], packed_size(cost.dim)))

@@ -29,13 +29,14 @@ from tacit.auditing.report import AuditReport, Belief, Row
 from tacit.auditing.runs import Found, Truth, attack_run, recorded_whole
 from tacit.auditing.verdict import Verdict
 from tacit.auditing.watch import public_knowledge, public_point, watch_effective
-from tacit.certificates import Certificate, certify
+from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
-from tacit.stamps import Stamp
+from tacit.solving.stamping import NO_MASKS
+from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Algorithm
 
 GAMES = 20_000
@@ -76,8 +77,15 @@ def audit(
     prepared = prepare(
         problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree, max_rounds=rounds,  # type: ignore[arg-type]
     )  # fmt: skip
-    job = prepared.job
+    job, stamps = prepared.job, prepared.stamps if masks else [NO_MASKS]
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
+    if certificate is not None and job.privacy is not None:
+        certificate = dataclasses.replace(
+            certificate,
+            coverage=job.privacy.coverage(problem.stack),
+            stamps=beyond_the_network(stamps),
+            computational=job.privacy.pairing == "seeds",
+        )
     who = sorted(problem.network.index[member] for member in members)
     truth = _truth(problem, job, prepared.stamps)
     tell(0.05, "attacking the plain algorithm")
@@ -112,7 +120,9 @@ def audit(
         sigma=job.privacy.terms(problem.network, problem.dim).sigma if job.privacy is not None and masks else None,
         algorithm=type(job.algorithm).__name__,
         runtime=runtime,
-        private=mechanism != "none" and seed is None,
+        private=not voided(stamps),
+        stamps=stamps,
+        privacy=privacy_lines(stamps, certificate),
         rows=_rows(problem, who, truth, without, found, certificate if masks else None),
         without_masks=[each.verdict for each in without],
         with_masks=[each.verdict for each in found],

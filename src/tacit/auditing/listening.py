@@ -73,6 +73,7 @@ class Listening:
 
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum; members hear their children's partial sums, and the total from their parents."""
+        v = np.asarray(v)  # whole, even where a run would make it piece by piece
         total = self._peers.sum(v, add)
         if v.dtype.kind == "u":  # masked words; a plain sum is nobody's business
             self._wiretap.words.append(v.copy())

@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from tacit.auditing.game import Game
 from tacit.auditing.verdict import Verdict
+from tacit.stamps import Stamp
 
 
 class Belief(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +54,11 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     releases: str = "stacked"
     """Where releases of made-up secrets and games ran."""
     private: bool
-    """False without masks, and with masks from a seed."""
+    """Whether masks were used, and no stamp takes their promise back."""
+    stamps: list[Stamp] = []
+    """Why the run, or somebody in it, is not private; cautions too."""
+    privacy: list[str] = []
+    """What is promised, in sentences: what the attacks were to beat."""
     rows: list[Row]
     without_masks: list[Verdict]
     """Attacks on the plain algorithm: what would have leaked."""

@@ -30,7 +30,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """What it was for.
 
     swap: masks, or keys (more: the next piece); drawn: masks from shared keys, which no message carries;
-    mix, gather: gossip; up, down: sums over a tree; tree, look: public.
+    mix, gather: gossip; up, down: sums over a tree; look: maxima that tell when to stop.
     """
     senders: Block
     receivers: Block

@@ -9,6 +9,7 @@ transaction, so two processes cannot both take the last of the budget.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import sqlite3
@@ -107,6 +108,7 @@ class Ledger:
             raise FileError(f"{self.path}: the folder does not exist.")
         if self.path.exists() and self.path.stat().st_size == 0:
             raise LedgerError(f"{self.path}: is empty, and a ledger never is; restore a copy.")
+        fresh = not self.path.exists()
         try:
             self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
             self._database.execute("PRAGMA synchronous = FULL")
@@ -114,6 +116,16 @@ class Ledger:
             self._terms = self._opened({name: value for name, value in terms.items() if value is not None})
             self._database.execute("PRAGMA journal_mode = WAL")
             self._verify()
+        except (
+            sqlite3.OperationalError
+        ) as error:  # of the disk, the folder or another process: not of what it holds
+            if fresh:
+                with contextlib.suppress(OSError):
+                    self.path.unlink()  # an empty file would pass for a ledger that was emptied
+            raise FileError(
+                f"{self.path}: cannot be {'started' if fresh else 'opened'} ({error}); see whether the folder can "
+                f"be written and the disk has room.{'' if fresh else ' Nothing in it was changed.'}"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise LedgerError(
                 f"{self.path}: is damaged or no ledger ({error}); it was left as it is. Restore a copy, and do not "

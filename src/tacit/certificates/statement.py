@@ -33,7 +33,7 @@ NOT_COVERED = (
     "what the observer already knows about all other agents",
 )
 NOT_COVERED_BY_SUMS = (
-    "the sums over all honest agents, with every point that they were taken at",
+    "the sums over all honest agents, with every point that they were taken at, which tell records that are few",
     "further runs with other agents or other data, whose sums can be subtracted",
     "what the observer already knows about all other agents",
 )

@@ -83,6 +83,8 @@ def show(report: AuditReport, console: Console | None = None) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, width=max(console.width, _WIDE))
     console.print(report.sentence(), markup=False, soft_wrap=not console.is_terminal)
+    for line in report.privacy:
+        console.print(line, markup=False, soft_wrap=not console.is_terminal)
     headings = ["agent", "truth", "believed without masks"]
     masked = report.mechanism != "none"
     table = Table(*headings, *["believed with masks"] * masked, title="The gradient of every agent at the start")

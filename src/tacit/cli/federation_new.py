@@ -88,6 +88,13 @@ def new(
         int | None,
         typer.Option(min=1, help="Every member holds at least so many records; what the answer tells is counted."),
     ] = None,
+    count_columns: Annotated[
+        bool,
+        typer.Option(
+            "--count-columns",
+            help="Count in secret, before the fit, how many members have each column; refuse those of one or two.",
+        ),
+    ] = False,
     algorithm: Annotated[str, typer.Option(help="auto, or a name.")] = "auto",
     setting: Annotated[
         list[str] | None, typer.Option(help="A setting of the algorithm, such as step_size=0.01.")
@@ -125,7 +132,7 @@ def new(
     masks = _masks(
         graph, level, sigma=sigma, any_=any_, guess=guess, hide=hide, bound=bound, words=words or 1, pairing=pairing
     )
-    algorithm_settings = _chosen(algorithm, level, unknowns, setting or [], model)
+    algorithm_settings = _chosen(algorithm, level, unknowns, setting or [], model, count_columns=count_columns)
     if (
         algorithm_settings["name"] == "standardised" and bound is None
     ):  # for raw records, until they are standardised
@@ -301,7 +308,9 @@ def _model(
     return Model(family, target, intercept, l1, l2, _DELTA if delta is None else delta, records=records)
 
 
-def _chosen(name: str, level: str, unknowns: int, settings: list[str], model: Model | None) -> dict[str, Any]:
+def _chosen(
+    name: str, level: str, unknowns: int, settings: list[str], model: Model | None, *, count_columns: bool
+) -> dict[str, Any]:
     if name == "auto":
         if level == "none" or level == "affine":
             raise InputError(
@@ -312,7 +321,10 @@ def _chosen(name: str, level: str, unknowns: int, settings: list[str], model: Mo
         many = "fista" if rough else "lbfgs"
         name = "direct" if level == "quadratic" else "newton" if worth_hessians(unknowns, rough=rough) else many
         if level == "sums" and model is not None and model.family in _OF_ROWS and name != "fista":
-            return {"name": "standardised", "inner": name, "intercept": model.intercept}
+            fits = {"name": "standardised", "inner": name, "intercept": model.intercept}
+            return fits | ({"counted": True} if count_columns else {})
+    if count_columns:
+        raise InputError("--count-columns goes with regressions by secret sums (--cost, --algorithm auto).")
     if name not in ALGORITHMS:
         raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
     chosen: dict[str, Any] = {"name": name}

@@ -6,6 +6,7 @@ import json as jsonlib
 import math
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,18 @@ from tacit.tables import Reading
 if TYPE_CHECKING:
     from tacit.learning.model import PrivateModel
 
-MODELS = ("linear", "ridge", "lasso", "elastic-net", "logistic", "poisson", "huber")
+_KINDS = {
+    "linear": "PrivateLinearRegression", "ridge": "PrivateRidge", "lasso": "PrivateLasso",
+    "elastic-net": "PrivateElasticNet", "logistic": "PrivateLogisticRegression",
+    "poisson": "PrivatePoissonRegressor", "huber": "PrivateHuberRegressor",
+}  # fmt: skip
+MODELS = tuple(_KINDS)
 _TAKES = {
     "alpha": ("ridge", "lasso", "elastic-net", "poisson", "huber"),
     "C": ("logistic",),
     "l1_ratio": ("elastic-net", "logistic"),
     "epsilon": ("huber",),
+    "class_weight": ("logistic",),
 }
 
 
@@ -50,6 +57,17 @@ def fit_command(
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    weight: Annotated[str | None, typer.Option(help="The column with the records' weights.")] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="Of logistic. balanced: rare classes count as much as frequent ones.")
+    ] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(help="The column that is added to the linear predictor, with a coefficient of one."),
+    ] = None,
+    exposure: Annotated[
+        str | None, typer.Option(help="Of poisson: the column with the exposures, such as days at risk.")
+    ] = None,
     no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
     network: Annotated[str, typer.Option(help="auto, complete or 4-regular: who talks to whom.")] = "auto",
     any_: Annotated[int, typer.Option("--any", help="How many parties may collude.")] = 1,
@@ -73,8 +91,11 @@ def fit_command(
     parties could have learnt. Exit code 1 if the fit did not converge.
     """
     from tacit.learning.files import Choice, read_files
+    from tacit.solving.solve import NotPrivateWarning
 
-    settings = {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon}
+    settings = {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon, "class_weight": class_weight}
+    if exposure is not None and model != "poisson":
+        raise InputError(f"--exposure means nothing to a {model} model; leave it out.")
     estimator = _estimator(
         model, {name: value for name, value in settings.items() if value is not None},
         fit_intercept=not no_intercept, network=network, any=any_, runtime=runtime, ledger=ledger,
@@ -83,14 +104,18 @@ def fit_command(
     )  # fmt: skip
     read = read_files(
         files, target, words=model == "logistic", reading=Reading(separator, decimal, encoding),
-        choice=Choice(names_of(columns), names_of(drop), missing),
+        choice=Choice(names_of(columns), names_of(drop), missing, weight, offset, exposure),
     )  # fmt: skip
     for note in read.notes:
         typer.echo(f"tacit: {note}", err=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit_named(read.X, read.y, read.groups, columns=read.columns, target=target, dropped=read.dropped)
-    cautions = list(dict.fromkeys(str(caution.message) for caution in caught))
+        estimator.fit_named(
+            read.X, read.y, read.groups, columns=read.columns, target=target, dropped=read.dropped,
+            sample_weight=read.weight, offset=read.offset,
+        )  # fmt: skip
+    others = [each for each in caught if not issubclass(each.category, NotPrivateWarning)]  # those: with privacy
+    cautions = list(dict.fromkeys(str(caution.message) for caution in others))
     if json:
         found = {**estimator.summary_.to_dict(), "told": estimator.ledger_.to_dict()["sums"]}
         found |= {"status": estimator.answer_.status, "privacy": _privacy(estimator), "warnings": cautions}
@@ -101,21 +126,19 @@ def fit_command(
         raise typer.Exit(1)
 
 
-def _estimator(model: str, settings: dict[str, float], **more: Any) -> PrivateModel:
+def _estimator(model: str, settings: dict[str, Any], **more: Any) -> PrivateModel:
     if model not in MODELS:
         raise InputError(f"no model is called {model!r}; choose one of {', '.join(MODELS)}.")
     for name in settings:
         if model not in _TAKES[name]:
             raise InputError(f"--{name.replace('_', '-')} means nothing to a {model} model; leave it out.")
-    import tacit.learning as learning
-
-    kinds: dict[str, type[PrivateModel]] = {
-        "linear": learning.PrivateLinearRegression, "ridge": learning.PrivateRidge, "lasso": learning.PrivateLasso,
-        "elastic-net": learning.PrivateElasticNet, "logistic": learning.PrivateLogisticRegression,
-        "poisson": learning.PrivatePoissonRegressor, "huber": learning.PrivateHuberRegressor,
-    }  # fmt: skip
+    try:
+        kind = getattr(import_module("tacit.learning"), _KINDS[model])
+    except ImportError as error:  # scikit-learn is an extra
+        raise InputError(str(error)) from error
     plain: dict[str, dict[str, float]] = {"logistic": {"C": math.inf}, "poisson": {"alpha": 0.0}}
-    return kinds[model](**{**plain.get(model, {}), **settings, **more})
+    estimator: PrivateModel = kind(**{**plain.get(model, {}), **settings, **more})
+    return estimator
 
 
 def _show(estimator: PrivateModel, cautions: list[str]) -> None:

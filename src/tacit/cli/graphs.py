@@ -17,6 +17,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from tacit.errors import FileError, GraphError, InputError
+from tacit.lattice import refuse_coarse
 from tacit.network import Network, read_graph
 from tacit.network.topology import listed
 
@@ -56,6 +57,8 @@ def width(sigma: float | None, *, sums: bool) -> float:
         raise InputError("give --sigma for Gaussian masks, or --sums for secret sums.")
     if sigma is not None and not math.isfinite(sigma):
         raise InputError(f"--sigma {sigma} is no deviation; secret sums are --sums.")
+    if sigma is not None and sigma > 0:
+        refuse_coarse(sigma, bound=None)
     return math.inf if sigma is None else sigma
 
 

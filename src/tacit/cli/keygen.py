@@ -32,10 +32,15 @@ def keygen_command(
     refuse_to_overwrite(path)
     key, certificate = write_key(folder, name)
     card = Card(name, address, certificate.read_text(encoding="utf-8"))
-    path.write_text(
-        f'name = "{card.name}"\naddress = "{card.address}"\ncertificate = """\n{card.certificate}"""\n',
-        encoding="utf-8",
-    )
+    written = f'name = "{card.name}"\naddress = "{card.address}"\ncertificate = """\n{card.certificate}"""\n'
+    try:
+        path.write_text(written, encoding="utf-8")
+    except OSError as error:
+        for file in (key, certificate, path):
+            file.unlink(missing_ok=True)
+        raise FileError(
+            f"{path}: cannot be written ({error.strerror}); make room, or name another folder."
+        ) from error
     typer.echo(f"Wrote {key} (keep it), {certificate} and {path} (send it).")
     _show(name, card.certificate)
 

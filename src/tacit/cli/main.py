@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from typing import Annotated
@@ -16,6 +17,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.commands import MARKUP, Commands
+from tacit.cli.streams import write_everything
 from tacit.errors import InputError, NetworkError, TacitError
 
 app = typer.Typer(
@@ -51,12 +53,16 @@ def _options(
 
 def main() -> None:
     """Run the command line; no expected error ends in a traceback."""
+    write_everything()
     before = signal.signal(signal.SIGTERM, _interrupt)  # stopped by a service manager: as tidily as by Ctrl-C
     try:
         app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
+    except OSError as error:
+        sys.stderr.write(f"tacit: {unwritten(error)}\n")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(_stopped())
     except SystemExit as end:
@@ -65,6 +71,13 @@ def main() -> None:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def unwritten(error: OSError) -> str:
+    """Return the sentence about a file that could not be read or written."""
+    where = f"{error.filename}: cannot be used" if error.filename else "a file cannot be written"
+    remedy = "; make room" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    return f"{where} ({error.strerror or error}){remedy}."
 
 
 def _stopped() -> int:

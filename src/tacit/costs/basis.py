@@ -146,6 +146,9 @@ class Quadratics(Basis):
 
     def _coverage(self, cost: Family) -> Coverage:
         """Return that all of it is hidden, but for a rough term."""
+        part = cost.affine_part
+        if not part.parts:  # what is secret is in the rough term, and the smooth part is zero
+            return Coverage(kind=self.kind, parts=(), hidden=(part.holds,), open=part.open)
         whole = ("whole quadratic costs, curvature and linear coefficients",)
         if cost.is_rough:
             smooth: tuple[Part, ...] = ("affine", "labels", "curvature")
@@ -227,7 +230,7 @@ class Functions(Basis):
         parts: tuple[Part, ...] = ("components",)
         if rest is not None and self.linear is not None:
             parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
-        exact = rest is None or self.linear is None or rest.splits_exactly
+        exact = rest is None or rest.splits_exactly or not set(parts) & set(rest.affine_part.parts)
         return Coverage(kind=self.kind, parts=parts, hidden=hidden, open=("the rest",), exact=exact)
 
     @property

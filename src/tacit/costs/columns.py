@@ -57,6 +57,10 @@ class Columns:
         """Return Σ a_k of every column but the last, which is an intercept."""
         return np.asarray((self.A[..., :-1] * self.A[..., -1:]).sum(axis=-2))
 
+    def columns_held(self, columns: int) -> Array:
+        """Return 1 for each of so many columns that is not zero in all records here, and 0 for the others."""
+        return np.asarray((self.A[..., :columns] != 0).any(axis=-2), dtype=np.float64)
+
     def column_squares(self, centre: Array) -> Array:
         """Return Σ (a_k − c_k)² of as many columns as there are centres."""
         p = len(centre)

@@ -50,6 +50,10 @@ class Composite(Family):
         """Of the smooth part."""
         return self.smooth.column_sums()
 
+    def columns_held(self, columns: int) -> Array:
+        """Of the smooth part."""
+        return self.smooth.columns_held(columns)
+
     def column_squares(self, centre: Array) -> Array:
         """Of the smooth part."""
         return self.smooth.column_squares(centre)
@@ -88,6 +92,14 @@ class Composite(Family):
     def curved_hess(self, x: Array) -> Array:
         """Return ∇²φ(x)."""
         return self.smooth.curved_hess(x)
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x)."""
+        return self.smooth.hess_rows(x, start, stop)
+
+    def total_hess(self, x: Array) -> Array:
+        """Of φ."""
+        return self.smooth.total_hess(x)
 
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Bᵀ(∇φ(x) + α)."""

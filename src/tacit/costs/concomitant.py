@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecdot, vecmat
 from tacit.costs.family import Curvature, Family, finite, penalty
-from tacit.costs.rows import design
+from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -45,6 +45,7 @@ class ConcomitantHuber(Family):
         epsilon: float = 1.35,
         l2: ArrayLike = 0.0,
         intercept: bool = False,
+        weight: ArrayLike | None = None,
     ) -> None:
         self.A = design(A, intercept=intercept)
         self.intercept = intercept
@@ -54,7 +55,7 @@ class ConcomitantHuber(Family):
         if not epsilon >= 1:
             raise CostError(f"epsilon = {epsilon} must be at least 1: below it no scale fits.")
         self.l2 = np.append(penalty(l2, self.A.shape[1], intercept=intercept), 0.0)
-        self.here = np.ones(len(self.b))  # 0 for the rows that only fill up a stack
+        self.here = row_weights(weight, len(self.b))  # 0 for the rows that only fill up a stack
         self.epsilon = np.array([epsilon])
         start = np.zeros(len(self.l2))
         self._at_start = np.atleast_1d(self._whole(start))

@@ -73,11 +73,6 @@ class CallableCost(Family):
         return self._hess is not None
 
     @property
-    def numbers(self) -> float:
-        """Infinite: nothing is known of the functions."""
-        return np.inf
-
-    @property
     def has_value(self) -> bool:
         """Whether the value was given."""
         return self._value is not None

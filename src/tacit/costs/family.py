@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from tacit.costs.secrets import Labels, Secrets
 
 
+HUGE = 1e100
+"""Beyond every number that means something in any unit: squares of it would no longer be numbers."""
+
+
 class Curvature(NamedTuple):
     """Two matrices that sandwich a Hessian everywhere: below ⪯ ∇²φ(x) ⪯ above."""
 
@@ -106,11 +110,6 @@ class Family(ABC):
         return int(self.affine.shape[-1])
 
     @property
-    def numbers(self) -> float:
-        """How many private numbers this cost is made of; infinite where nobody can say."""
-        return float(sum(np.size(getattr(self, name)) for name in ("affine", *self._stacks)))
-
-    @property
     def is_rough(self) -> bool:
         """False: a family is differentiable; `Composite` adds what is not."""
         return False
@@ -136,6 +135,15 @@ class Family(ABC):
     def hess(self, x: Array) -> Array:
         """Return ∇²φ(x)."""
         return self.curved_hess(x)
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x), (..., stop − start, m)."""
+        return self.hess(x)[..., start:stop, :]
+
+    def total_hess(self, x: Array) -> Array:
+        """Return Σ_i ∇²φ_i(x_i) over the agents in this object, (m, m)."""
+        H = np.broadcast_to(self.hess(x), (*self.affine.shape, self.dim))
+        return np.asarray(H.reshape(-1, self.dim, self.dim).sum(axis=0))
 
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Bᵀ(∇φ(x) + α), for the columns of a public B, (m, q)."""
@@ -163,6 +171,10 @@ class Family(ABC):
 
     def column_sums(self) -> Array:
         """Return the sums of the design's columns, where there is a design with an intercept."""
+        raise refuse_units(type(self).__name__)
+
+    def columns_held(self, columns: int) -> Array:
+        """Return for each of the design's columns whether it is not zero in all records."""
         raise refuse_units(type(self).__name__)
 
     def column_squares(self, centre: Array) -> Array:
@@ -205,10 +217,18 @@ class Family(ABC):
         """Return one object for all *members*, with a leading agent axis."""
         together = copy.copy(members[0])
         together.__dict__ = {}  # no cached value of one member may stand for all
-        for name in ("affine", *cls._stacks, *(["facts"] if members[0].facts.size else [])):
-            setattr(together, name, _padded([getattr(member, name) for member in members]))
+        for name in ("affine", *members[0]._stacked_names(), *(["facts"] if members[0].facts.size else [])):
+            whole = _padded([getattr(member, name) for member in members])
+            setattr(together, name, whole)
+            for member, row in zip(members, whole, strict=True):  # the same numbers, held once
+                own = getattr(member, name)
+                member.__dict__[name] = row[tuple(slice(k) for k in np.shape(own))] if np.ndim(own) else own
         together._lowest = np.stack([member.lowest for member in members])
         return together
+
+    def _stacked_names(self) -> tuple[str, ...]:
+        """Return the arrays that this cost has, and that gain the agent axis."""
+        return self._stacks
 
     def stacking_key(self) -> tuple[Any, ...]:
         """Return what costs must share to be stacked together."""
@@ -239,6 +259,12 @@ def finite(data: ArrayLike, name: str, *, ndim: int) -> Array:
     if array.ndim != ndim:
         axes = {0: "a number", 1: "a vector", 2: "a matrix"}[ndim]
         raise CostError(f"{name} has shape {array.shape} where {axes} is needed.")
+    far = np.argwhere(np.abs(array) > HUGE)
+    if len(far) and np.isfinite(array).all():
+        where = ", ".join(str(int(k)) for k in far[0])
+        raise CostError(
+            f"{name} has {len(far)} value(s) beyond {HUGE:g}, the first at [{where}]; use larger units, or mend it."
+        )
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         where = ", ".join(str(int(k)) for k in bad[0])

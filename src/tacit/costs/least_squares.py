@@ -1,6 +1,7 @@
 """Least squares and ridge regression.
 
     h(x) = ½ |Ax − b|² + ½ Σ l2_k x_k²        φ = ½ |Ax|² + penalty,  α = −Aᵀb
+    with weights w: √w A and √w b
 
 More than m rows are replaced by the triangular factor of A = QR, which has the same AᵀA.
 """
@@ -17,7 +18,7 @@ from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rows import design, gram_along
+from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -33,13 +34,24 @@ class LeastSquares(Columns, Quadratic):
     )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
-    def __init__(self, A: ArrayLike, b: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
+    def __init__(
+        self,
+        A: ArrayLike,
+        b: ArrayLike,
+        *,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+        weight: ArrayLike | None = None,
+    ) -> None:
         rows = design(A, intercept=intercept)
         self.records, self.intercept = len(rows), intercept
         b = finite(b, "b", ndim=1)
         if len(b) != len(rows):
             raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
         m = rows.shape[1]
+        if weight is not None:
+            root = np.sqrt(row_weights(weight, len(rows)))
+            rows, b = root[:, None] * rows, root * b
         self.affine = -(b @ rows)
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
@@ -75,6 +87,15 @@ class LeastSquares(Columns, Quadratic):
     def P(self) -> Array:
         """AᵀA + diag(l2)."""
         return np.matrix_transpose(self.A) @ self.A + self.l2[..., None] * np.eye(self.dim)
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of P, and make no more of it than that."""
+        gram = np.matrix_transpose(self.A[..., start:stop]) @ self.A
+        return with_diagonal(gram, self.l2, start)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return ΣAᵀA and the penalties."""
+        return self.total_curvature().below
 
     @cached_property
     def _singular(self) -> Array:

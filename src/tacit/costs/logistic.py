@@ -29,15 +29,28 @@ class Logistic(RowSum):
     steepest: ClassVar[float] = 0.25
     label_bits: ClassVar[float | None] = 1.0
 
-    def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
-        super().__init__(A, l2=l2, intercept=intercept)
+    def __init__(
+        self,
+        A: ArrayLike,
+        y: ArrayLike,
+        *,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+        weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(A, l2=l2, intercept=intercept, weight=weight, offset=offset)
         y = finite(y, "y", ndim=1)
         if len(y) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
-        self._lowest = np.asarray(-len(y) * np.log(2.0))
-        self.affine = -((y > 0).astype(np.float64) @ self.A)
+        labels = (y > 0).astype(np.float64)
+        self.affine = -((labels if self.weight is None else self.weight * labels) @ self.A)
+        if self.weight is None or self.offset is None:
+            self._lowest = np.asarray(-len(y) * np.log(2.0))
+        else:  # every row at its own best score
+            self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - labels * self.offset))
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
 from tacit.costs.family import Curvature, Family, finite, penalty
-from tacit.costs.rows import design
+from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -34,8 +34,18 @@ class Multinomial(Family):
     )
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
+    weight: Array | None = None
+    """Of every row; None for ones."""
+
     def __init__(
-        self, A: ArrayLike, y: ArrayLike, *, classes: int, l2: ArrayLike = 0.0, intercept: bool = False
+        self,
+        A: ArrayLike,
+        y: ArrayLike,
+        *,
+        classes: int,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+        weight: ArrayLike | None = None,
     ) -> None:
         if classes < 2:
             raise CostError(f"classes = {classes}: a choice needs at least two.")
@@ -47,9 +57,20 @@ class Multinomial(Family):
         if not np.isin(y, np.arange(classes)).all():
             raise CostError(f"the labels of a multinomial cost must be whole numbers from 0 to {classes - 1}.")
         chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
+        if weight is not None:
+            self.weight = row_weights(weight, len(self.A))
+            chosen = self.weight[:, None] * chosen
         self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
         self.affine = -(chosen.T @ self.A).ravel()
-        self._lowest = np.asarray(-len(y) * np.log(classes))
+        mass = float(len(y)) if self.weight is None else float(self.weight.sum())
+        self._lowest = np.asarray(-mass * np.log(classes))
+
+    def _stacked_names(self) -> tuple[str, ...]:
+        return self._stacks if self.weight is None else (*self._stacks, "weight")
+
+    @property
+    def _weighted_rows(self) -> Array:
+        return self.A if self.weight is None else np.sqrt(self.weight)[..., None] * self.A
 
     @property
     def classes(self) -> int:
@@ -91,11 +112,12 @@ class Multinomial(Family):
     def curved_value(self, x: Array) -> Array:
         """Return Σ log Σ exp z − log K, and the penalty."""
         rows = logsumexp(self._scores(x), axis=-1) - np.log(self.classes)
+        rows = rows if self.weight is None else self.weight * rows
         return np.asarray(rows.sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1))
 
     def curved_grad(self, x: Array) -> Array:
         """Return vec(BᵀPᵀA) + l2·x, with the probabilities P."""
-        P = softmax(self._scores(x), axis=-1) @ contrasts(self.classes)
+        P = self._probabilities(x) @ contrasts(self.classes)
         slope = np.matrix_transpose(P) @ self.A
         return np.asarray(slope.reshape(*slope.shape[:-2], self.dim) + self.l2 * x)
 
@@ -108,10 +130,16 @@ class Multinomial(Family):
         for j in range(self.classes - 1):
             for k in range(j + 1):
                 bend = P @ (B[:, j] * B[:, k]) - Q[..., j] * Q[..., k]
+                bend = bend if self.weight is None else self.weight * bend
                 block = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
                 rows, columns = slice(j * width, (j + 1) * width), slice(k * width, (k + 1) * width)
                 H[..., rows, columns] = H[..., columns, rows] = block
         return H + self.l2[..., None] * np.eye(self.dim)
+
+    def _probabilities(self, x: Array) -> Array:
+        """Return P, every row with its weight."""
+        P = np.asarray(softmax(self._scores(x), axis=-1))
+        return P if self.weight is None else self.weight[..., None] * P
 
     def _scores_along(self, B: Array) -> Array:
         """Return what every column of *B* does to the scores, (..., rows, K, q)."""
@@ -121,7 +149,7 @@ class Multinomial(Family):
 
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Σ Z'ᵀp + Bᵀ(l2·x + α), with the scores' slopes Z' along *B*."""
-        P = softmax(self._scores(x), axis=-1)
+        P = self._probabilities(x)
         slope = (P[..., None] * self._scores_along(B)).sum(axis=(-3, -2))
         return np.asarray(slope + (self.l2 * x + self.affine) @ B)
 
@@ -129,13 +157,13 @@ class Multinomial(Family):
         """Return Σ Z'ᵀ(diag(p) − ppᵀ)Z' + Bᵀ diag(l2) B, from Z' less its mean over the classes."""
         P, Z = softmax(self._scores(x), axis=-1), self._scores_along(B)
         Z = Z - (P[..., None] * Z).sum(axis=-2, keepdims=True)
-        rows = (np.sqrt(P)[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
+        rows = (np.sqrt(self._probabilities(x))[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
         return np.asarray(np.matrix_transpose(rows) @ rows + B.T @ (self.l2[..., None] * B))
 
     @property
     def smoothness(self) -> Array:
         """½ λ_max(AᵀA) + the largest penalty: diag(p) − ppᵀ has no eigenvalue above ½."""
-        largest = np.linalg.norm(self.A, ord=2, axis=(-2, -1))
+        largest = np.linalg.norm(self._weighted_rows, ord=2, axis=(-2, -1))
         return np.asarray(0.5 * largest**2 + self.l2.max(axis=-1))
 
     @property
@@ -146,12 +174,12 @@ class Multinomial(Family):
     def total_curvature(self) -> Curvature:
         """Between the penalty alone and ½ I ⊗ AᵀA with it."""
         below = np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
-        rows = self.A.reshape(-1, self.A.shape[-1])
+        rows = self._weighted_rows.reshape(-1, self.A.shape[-1])
         return Curvature(below=below, above=below + 0.5 * np.kron(np.eye(self.classes - 1), rows.T @ rows))
 
     def stacking_key(self) -> tuple[Any, ...]:
         """The same classes, and rows within a factor of two of each other."""
-        return (*super().stacking_key(), self.classes, (self.A.shape[-2] - 1).bit_length())
+        return (*super().stacking_key(), self.classes, self.weight is None, (self.A.shape[-2] - 1).bit_length())
 
 
 @lru_cache(maxsize=16)

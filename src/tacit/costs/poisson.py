@@ -30,15 +30,28 @@ class Poisson(RowSum):
     steepest: ClassVar[float] = np.inf
     label_bits: ClassVar[float | None] = 2.0  # of rare events: mostly 0, 1, 2 or 3
 
-    def __init__(self, A: ArrayLike, y: ArrayLike, *, l2: ArrayLike = 0.0, intercept: bool = False) -> None:
-        super().__init__(A, l2=l2, intercept=intercept)
+    def __init__(
+        self,
+        A: ArrayLike,
+        y: ArrayLike,
+        *,
+        l2: ArrayLike = 0.0,
+        intercept: bool = False,
+        weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(A, l2=l2, intercept=intercept, weight=weight, offset=offset)
         y = finite(y, "y", ndim=1)
         if len(y) != len(self.A):
             raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
-        self.affine = -(y @ self.A)
-        self._lowest = np.asarray((y - xlogy(y, y) - 1.0).sum())  # every row at its own best rate
+        self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
+        best = y - xlogy(y, y)  # every row at its own best rate
+        if self.weight is None or self.offset is None:
+            self._lowest = np.asarray((best - 1.0).sum())
+        else:
+            self._lowest = np.asarray(self.weight @ (best + y * self.offset - np.exp(self.offset)))
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

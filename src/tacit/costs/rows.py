@@ -1,6 +1,7 @@
 """Costs that are a sum over the rows of a design matrix A: one scalar function of aⱼᵀx each.
 
     φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k²,  ρ_j(0) = 0
+    with weights w and offsets o: w_j (ρ_j(o_j + aⱼᵀx) − ρ_j(o_j)) in the place of ρ_j(aⱼᵀx)
     ∇φ   = Aᵀρ'(Ax) + l2·x
     ∇²φ  = Aᵀ diag(ρ''(Ax)) A + diag(l2)
 
@@ -23,6 +24,8 @@ from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.errors import CostError
 from tacit.typing import Array
 
+_ROWS = 1024  # of a design matrix, weighted and multiplied at a time
+
 
 class RowSum(Columns, Family):
     """φ(x) = Σ_j ρ_j(aⱼᵀx) + ½ Σ_k l2_k x_k². A subclass gives ρ, ρ', ρ'' and the bound of ρ''."""
@@ -37,10 +40,29 @@ class RowSum(Columns, Family):
 
     _stacks: ClassVar[tuple[str, ...]] = ("A", "l2")
 
-    def __init__(self, A: ArrayLike, *, l2: ArrayLike, intercept: bool) -> None:
+    weight: Array | None = None
+    """Of every row; None for ones. A row that only fills up a stack has none."""
+    offset: Array | None = None
+    """What is added to aⱼᵀx; there is one wherever there is a weight."""
+
+    def __init__(
+        self,
+        A: ArrayLike,
+        *,
+        l2: ArrayLike,
+        intercept: bool,
+        weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> None:
         self.A = design(A, intercept=intercept)
         self.intercept = intercept
+        if weight is not None or offset is not None:
+            self.weight = row_weights(weight, len(self.A))
+            self.offset = row_offsets(offset, len(self.A))
         self.l2 = penalty(l2, self.A.shape[1], intercept=intercept)
+
+    def _stacked_names(self) -> tuple[str, ...]:
+        return self._stacks if self.weight is None else (*self._stacks, "weight", "offset")
 
     @abstractmethod
     def rho(self, z: Array) -> Array:
@@ -82,36 +104,69 @@ class RowSum(Columns, Family):
     def _of_one_record(self, A: Array, y: Array, l2: Array) -> Self:
         """Return agents with one record each, (count, 1, m)."""
         cost = copy.copy(self)
+        cost.weight = cost.offset = None
         cost.A, cost.l2 = A, l2
         cost.affine = -y[:, None] * A[:, 0]
         return cost
 
     def curved_value(self, x: Array) -> Array:
         """Return Σ ρ(Ax) + ½ Σ l2·x²."""
-        return self.rho(matvec(self.A, x)).sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1)
+        penalty = 0.5 * (self.l2 * x**2).sum(axis=-1)
+        if self.weight is None or self.offset is None:
+            return self.rho(matvec(self.A, x)).sum(axis=-1) + penalty
+        rows = self.weight * (self.rho(self._scores(x)) - self.rho(self.offset))
+        return np.asarray(rows.sum(axis=-1) + penalty)
 
     def curved_grad(self, x: Array) -> Array:
         """Return Aᵀρ'(Ax) + l2·x."""
-        return vecmat(self.slope(matvec(self.A, x)), self.A) + self.l2 * x
+        return vecmat(self._slopes(x), self.A) + self.l2 * x
+
+    def _scores(self, x: Array) -> Array:
+        """Return Ax, and the offset."""
+        scores = matvec(self.A, x)
+        return scores if self.offset is None else scores + self.offset
+
+    def _slopes(self, x: Array) -> Array:
+        """Return ρ' of every row, with its weight."""
+        slope = self.slope(self._scores(x))
+        return slope if self.weight is None else self.weight * slope
+
+    def _bends(self, x: Array) -> Array:
+        """Return ρ'' of every row, with its weight."""
+        bend = self.bend(self._scores(x))
+        return bend if self.weight is None else self.weight * bend
+
+    @property
+    def _weighted_rows(self) -> Array:
+        """√w A: its square is what bounds the curvature."""
+        return self.A if self.weight is None else np.sqrt(self.weight)[..., None] * self.A
 
     def curved_hess(self, x: Array) -> Array:
         """Return Aᵀ diag(ρ''(Ax)) A + diag(l2)."""
-        bend = self.bend(matvec(self.A, x))
-        gram = np.matrix_transpose(self.A) @ (bend[..., None] * self.A)
+        gram = np.matrix_transpose(self.A) @ (self._bends(x)[..., None] * self.A)
         return gram + self.l2[..., None] * np.eye(self.dim)
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of ∇²φ(x)."""
+        gram = np.matrix_transpose(self.A[..., start:stop]) @ (self._bends(x)[..., None] * self.A)
+        return with_diagonal(gram, self.l2, start)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return the sum over the agents: one product of all their rows."""
+        return weighted_gram(self.A, self._bends(x)) + np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
 
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return (AB)ᵀρ'(Ax) + Bᵀ(l2·x + α)."""
-        return vecmat(self.slope(matvec(self.A, x)), self.A @ B) + (self.l2 * x + self.affine) @ B
+        return vecmat(self._slopes(x), self.A @ B) + (self.l2 * x + self.affine) @ B
 
     def hess_along(self, x: Array, B: Array) -> Array:
         """Return (AB)ᵀ diag(ρ''(Ax)) AB + Bᵀ diag(l2) B."""
-        return gram_along(self.A, self.bend(matvec(self.A, x)), self.l2, B)
+        return gram_along(self.A, self._bends(x), self.l2, B)
 
     @property
     def smoothness(self) -> Array:
         """Sup ρ'' · λ_max(AᵀA) + the largest penalty."""
-        largest = np.linalg.norm(self.A, ord=2, axis=(-2, -1))
+        largest = np.linalg.norm(self._weighted_rows, ord=2, axis=(-2, -1))
         return np.asarray(self.steepest * largest**2 + self.l2.max(axis=-1))
 
     @property
@@ -122,13 +177,30 @@ class RowSum(Columns, Family):
     def total_curvature(self) -> Curvature:
         """Between the penalty alone and sup ρ''·AᵀA with it."""
         below = np.diag(self.l2.reshape(-1, self.dim).sum(axis=0))
-        rows = self.A.reshape(-1, self.dim)
+        rows = self._weighted_rows.reshape(-1, self.dim)
         above = below + self.steepest * (rows.T @ rows) if np.isfinite(self.steepest) else below + np.inf
         return Curvature(below=below, above=above)
 
     def stacking_key(self) -> tuple[Any, ...]:
         """Rows within a factor of two of each other: padding then at most doubles the work."""
-        return (*super().stacking_key(), (self.A.shape[-2] - 1).bit_length())
+        return (*super().stacking_key(), self.weight is None, (self.A.shape[-2] - 1).bit_length())
+
+
+def with_diagonal(rows: Array, diagonal: Array, start: int) -> Array:
+    """Return some rows of a matrix, from *start* on, with this diagonal added in their place."""
+    place = np.arange(rows.shape[-2])
+    rows[..., place, start + place] += diagonal[..., start : start + len(place)]
+    return rows
+
+
+def weighted_gram(A: Array, weight: Array) -> Array:
+    """Return Σ_j w_j aⱼaⱼᵀ over all rows of all agents, some rows at a time: nothing as large as A is made."""
+    rows, weights = A.reshape(-1, A.shape[-1]), np.broadcast_to(weight, A.shape[:-1]).reshape(-1)
+    total = np.zeros((A.shape[-1],) * 2)
+    for start in range(0, len(rows), _ROWS):
+        part = rows[start : start + _ROWS]
+        total += part.T @ (weights[start : start + _ROWS, None] * part)
+    return total
 
 
 def gram_along(A: Array, weights: Array, l2: Array, B: Array) -> Array:
@@ -143,3 +215,23 @@ def design(A: ArrayLike, *, intercept: bool) -> Array:
     if not rows.size:
         raise CostError(f"A has shape {rows.shape}: an agent needs at least one record and one column.")
     return np.column_stack([rows, np.ones(len(rows))]) if intercept else rows
+
+
+def row_weights(weight: ArrayLike | None, rows: int) -> Array:
+    """Return one weight per row; ones unless given."""
+    if weight is None:
+        return np.ones(rows)
+    found = finite(weight, "weight", ndim=1)
+    if len(found) != rows or (found < 0).any():
+        raise CostError(f"weight needs a number for each of the {rows} rows, zero or positive.")
+    return found
+
+
+def row_offsets(offset: ArrayLike | None, rows: int) -> Array:
+    """Return one offset per row; zeros unless given."""
+    if offset is None:
+        return np.zeros(rows)
+    found = finite(offset, "offset", ndim=1)
+    if len(found) != rows:
+        raise CostError(f"offset needs a number for each of the {rows} rows.")
+    return found

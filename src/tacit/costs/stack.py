@@ -105,6 +105,10 @@ class CostStack:
         """Return one row per agent."""
         return self.spread(lambda group: group.cost.column_sums(), (self.shape[0], self.dim - 1))
 
+    def columns_held(self, columns: int) -> Array:
+        """Return one row per agent."""
+        return self.spread(lambda group: group.cost.columns_held(columns), (self.shape[0], columns))
+
     def column_squares(self, centre: Array) -> Array:
         """Return one row per agent."""
         return self.spread(lambda group: group.cost.column_squares(centre), (self.shape[0], len(centre)))
@@ -130,6 +134,15 @@ class CostStack:
     def hess(self, x: Array) -> Array:
         """Return all Hessians of the smooth parts, (n, m, m)."""
         return self.spread(lambda group: group.cost.hess(group.points(x)), (*self.shape, self.dim))
+
+    def hess_rows(self, x: Array, start: int, stop: int) -> Array:
+        """Return some rows of all Hessians, (n, stop − start, m)."""
+        shape = (self.shape[0], stop - start, self.dim)
+        return self.spread(lambda group: group.cost.hess_rows(group.points(x), start, stop), shape)
+
+    def total_hess(self, x: Array) -> Array:
+        """Return the sum of all Hessians, (m, m)."""
+        return np.sum([group.cost.total_hess(group.points(x)) for group in self.groups], axis=0)
 
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return all gradients along the columns of *B*, (n, q)."""

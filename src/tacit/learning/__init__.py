@@ -16,7 +16,9 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from tacit.learning.account import Account
+    from tacit.learning.encoding import PrivateOneHotEncoder
     from tacit.learning.huber import PrivateHuberRegressor
+    from tacit.learning.imputing import PrivateImputer
     from tacit.learning.inference import Summary
     from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
     from tacit.learning.logistic import PrivateLogisticRegression
@@ -27,9 +29,11 @@ __all__ = [
     "Account",
     "PrivateElasticNet",
     "PrivateHuberRegressor",
+    "PrivateImputer",
     "PrivateLasso",
     "PrivateLinearRegression",
     "PrivateLogisticRegression",
+    "PrivateOneHotEncoder",
     "PrivatePoissonRegressor",
     "PrivateRidge",
     "PrivateStandardScaler",
@@ -40,9 +44,11 @@ _HOMES = {
     "Account": "account",
     "PrivateElasticNet": "linear",
     "PrivateHuberRegressor": "huber",
+    "PrivateImputer": "imputing",
     "PrivateLasso": "linear",
     "PrivateLinearRegression": "linear",
     "PrivateLogisticRegression": "logistic",
+    "PrivateOneHotEncoder": "encoding",
     "PrivatePoissonRegressor": "poisson",
     "PrivateRidge": "linear",
     "PrivateStandardScaler": "standardising",

@@ -37,6 +37,13 @@ from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
 BOUND = 2.0**60
+_MADE_UP = Stamp(
+    reason="made-up parties",
+    sentence=(
+        "rows were dealt out to parties that do not exist, for trying out: whoever dealt them has all records; "
+        "name the party of every row, groups=…."
+    ),
+)
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
 
 
@@ -54,6 +61,7 @@ class Assembly:
         ledger: Any = None,
         records: Records | None = None,
         accept_changes: Iterable[Any] = (),
+        dealt: bool = False,
         title: str = "fit",
     ) -> None:
         if len(names) < 2:
@@ -72,6 +80,8 @@ class Assembly:
             title, self.network, self.privacy, ledger, any=any, records=records or {},
             accept_changes=accept_changes,
         )  # fmt: skip
+        if dealt and self.privacy is not None:
+            self.account = replace(self.account, stamps=(*self.account.stamps, _MADE_UP))
         self._told = 0  # numbers that the model's own run has told
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
@@ -87,7 +97,7 @@ class Assembly:
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
             any=estimator.any, ledger=estimator.ledger, records=table.records(target=target),
-            accept_changes=estimator.accept_changes, title=type(estimator).__name__,
+            accept_changes=estimator.accept_changes, dealt=table.dealt, title=type(estimator).__name__,
         )  # fmt: skip
 
     @property

@@ -34,10 +34,13 @@ class Choice:
     offset: str | None = None
     """The column that is added to the linear predictor."""
 
+    exposure: str | None = None
+    """The column whose logarithm is added to it."""
+
     @property
     def aside(self) -> list[str]:
         """The columns that are used, and are no features."""
-        return [name for name in (self.weight, self.offset) if name is not None]
+        return [name for name in (self.weight, self.offset, self.exposure) if name is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +91,20 @@ def read_files(
     return Joined(
         X[:, used], _labels(y, dictionary, words=words), groups, tuple(dictionary.names[k] for k in used),
         weight=None if choice.weight is None else asides[choice.weight],
-        offset=None if choice.offset is None else asides[choice.offset],
+        offset=_offset(choice, asides),
         dropped=tuple(table.dropped for table in tables) if choice.missing == "drop" else None,
         notes=_assumed(sheets) + tuple(note for note in drafted.notes if "levels are written" not in note),
     )  # fmt: skip
+
+
+def _offset(choice: Choice, asides: dict[str, Array]) -> Array | None:
+    if choice.offset is not None and choice.exposure is not None:
+        raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
+    if choice.exposure is None:
+        return None if choice.offset is None else asides[choice.offset]
+    if not (asides[choice.exposure] > 0).all():
+        raise DataError(f"column {choice.exposure!r}: exposures must be positive in every record.")
+    return np.log(asides[choice.exposure])
 
 
 def _assumed(sheets: Sequence[Sheet]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tacit.errors import InputError, ProtectionError
 from tacit.learning.assembly import Assembly, mechanism
 from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
-from tacit.learning.model import Fit, Penalty, PrivateModel
+from tacit.learning.model import Fit, Penalty, PrivateModel, shifted
 from tacit.learning.parties import Table
 from tacit.learning.standardising import Units
 from tacit.solving import Answer
@@ -64,8 +64,11 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
                 "privacy='sums'."
             )
 
-    def _cost(self, Z: Array, y: Array, l2: Array) -> ConcomitantHuber:
-        return ConcomitantHuber(Z, y, epsilon=self.epsilon, l2=l2, intercept=self.fit_intercept)
+    def _prepared(self, table: Table, assembly: Assembly) -> Table:
+        return shifted(table)
+
+    def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> ConcomitantHuber:
+        return ConcomitantHuber(Z, y, epsilon=self.epsilon, l2=l2, intercept=self.fit_intercept, **extras)
 
     def _weights(self, units: Units) -> Penalty:
         """Return α|w|² per unit of σ: the loss is in units of y, the penalty in units of w²."""
@@ -77,13 +80,18 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
         """Start from the least squares, which one sum gives; end there if they leave no residual at all."""
         told = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
-        costs = [LeastSquares(Z, y, intercept=self.fit_intercept) for Z, y in told]
+        extras = [party.extras for party in table.parties]
+        costs = [
+            LeastSquares(Z, y, intercept=self.fit_intercept, **more)
+            for (Z, y), more in zip(told, extras, strict=True)
+        ]
         start = np.zeros(costs[0].dim)
         answer = assembly.solve(costs, "least squares, to start from", x0=start, tol=self.tol, max_iter=1)
         x, p = answer.x, len(units.scale)
         residuals = [y - Z @ x[:p] - (x[p] if self.fit_intercept else 0.0) for Z, y in told]
-        squares = assembly.total([np.array([r @ r]) for r in residuals], "squared residuals")
-        scale = float(np.sqrt(max(squares[0], 0.0) / units.count))
+        squared = [np.array([party.mass @ r**2]) for party, r in zip(table.parties, residuals, strict=True)]
+        squares = assembly.total(squared, "squared residuals")
+        scale = float(np.sqrt(max(squares[0], 0.0) / self._weight_of(units)))
         x = np.append(x, scale - 1.0)
         if scale <= _LEAST_SCALE:
             return answer, Fit(x, Curvature.unknown(len(x)), np.zeros(0), units)

@@ -17,9 +17,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.costs import LeastSquares
+from tacit.learning.assembly import Assembly
 from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
-from tacit.learning.model import Fit, Penalty, PrivateModel
+from tacit.learning.model import Fit, Penalty, PrivateModel, shifted
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
 from tacit.typing import Array
@@ -34,13 +35,18 @@ class LinearModel(RegressorMixin, PrivateModel):
         """Return Xw + c."""
         return np.asarray(self.predict_rows(X) @ self.coef_ + self.intercept_)
 
-    def _cost(self, Z: Array, y: Array, l2: Array) -> LeastSquares:
-        return LeastSquares(Z, y, l2=l2, intercept=self.fit_intercept)
+    def _prepared(self, table: Table, assembly: Assembly) -> Table:
+        return shifted(table)
+
+    def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> LeastSquares:
+        return LeastSquares(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
-        """Return Σ residual² in standard units."""
+        """Return Σ residual² in standard units; where records have weights, their Σ wv and Σ wv² beside it."""
         residual = y - Z @ x[: Z.shape[1]] - (x[-1] if self.fit_intercept else 0.0)
-        return np.array([residual @ residual])
+        if self._mass is None:
+            return np.array([residual @ residual])
+        return np.array([party.mass @ residual**2, party.mass @ y, party.mass @ y**2])
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         units, p = fit.units, len(columns)
@@ -62,7 +68,7 @@ class LinearModel(RegressorMixin, PrivateModel):
     def _errors(self, fit: Fit, turn: Array) -> tuple[Array, list[tuple[str, float]], float]:
         """Return standard errors, R² and σ̂ (by the residual variance), and the degrees of freedom."""
         n, squares = fit.units.count, float(fit.facts[0])
-        facts = [("R²", 1.0 - squares / n)] if self.fit_intercept else []
+        facts = [("R²", 1.0 - squares / self._about(fit))] if self.fit_intercept else []
         if not fit.curvature.is_known:
             return np.full(len(turn), np.nan), facts, np.inf
         freedom = n - fit.curvature.used
@@ -71,6 +77,12 @@ class LinearModel(RegressorMixin, PrivateModel):
         variance = squares / freedom
         errors = fit.curvature.deviations(turn, variance)
         return errors, [*facts, ("residual std err", float(np.sqrt(variance)) * fit.units.spread)], freedom
+
+    def _about(self, fit: Fit) -> float:
+        """Return Σ (v − mean)² in standard units, with the records' weights."""
+        if self._mass is None:
+            return float(fit.units.count)
+        return float(fit.facts[2] - fit.facts[1] ** 2 / self._mass)
 
 
 class PrivateLinearRegression(LinearModel):
@@ -171,7 +183,7 @@ class PrivateElasticNet(LinearModel):
         return self._mixed(units, self.l1_ratio)
 
     def _mixed(self, units: Units, ratio: float) -> Penalty:
-        weight = units.count * self.alpha
+        weight = self._weight_of(units) * self.alpha
         return Penalty(weight * ratio / (units.scale * units.spread), weight * (1.0 - ratio) / units.scale**2)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_expit, log_softmax, softmax, xlogy
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -21,7 +21,7 @@ from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, Penalty, PrivateModel
-from tacit.learning.parties import Party, Table
+from tacit.learning.parties import Party, Table, refuse_look_alikes
 from tacit.learning.standardising import Units
 from tacit.solving import Answer
 from tacit.typing import Array
@@ -30,8 +30,9 @@ from tacit.typing import Array
 class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     """`LogisticRegression` by secret sums; binary and multinomial.
 
-    *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are read
-    off all records. A party need not have all classes. *l1_ratio* mixes in an L1 penalty, for two classes.
+    *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are
+    read off all records. A party need not have all classes. *class_weight* weighs the records of every class: a
+    dict, or "balanced", by the classes' secret counts. *l1_ratio* mixes in an L1 penalty, for two classes.
 
     >>> import numpy as np
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
@@ -50,6 +51,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         C: float = 1.0,
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
+        class_weight: Any = None,
         classes: Any = None,
         tol: float = 1e-9,
         max_iter: int = 1000,
@@ -61,6 +63,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         accept_changes: Any = (),
     ) -> None:
         self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
+        self.class_weight = class_weight
         self.tol, self.max_iter = tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
@@ -97,7 +100,9 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     def _prepared(self, table: Table, assembly: Assembly) -> Table:
         """Return labels as 0 … K − 1; refuse a class that nobody has, by the sum of everybody's counts."""
         labels = [party.y for party in table.parties]
-        check_classification_targets(np.concatenate(labels))
+        self._refuse_amounts(np.concatenate(labels), table.target)
+        if self.classes is None:
+            refuse_look_alikes(table)
         known = np.unique(np.concatenate(labels)) if self.classes is None else np.asarray(self.classes)
         coded = []
         for party in table.parties:
@@ -109,6 +114,14 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             coded.append(place.astype(np.float64))
         told = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
         counts = assembly.total(told, "number of records of every class")
+        if any(party.weight is not None for party in table.parties):
+            told = [
+                np.bincount(y.astype(np.intp), weights=party.mass, minlength=len(known)).astype(np.float64)
+                for party, y in zip(table.parties, coded, strict=True)
+            ]
+            masses = assembly.total(told, "weight of the records of every class")
+        else:
+            masses = np.rint(counts)
         empty = np.flatnonzero(np.rint(counts) == 0)
         if len(empty):
             raise DataError(
@@ -119,15 +132,52 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             raise DataError(f"column {table.target!r}: all records of all parties have one class; two are needed.")
         if len(known) > 2 and self.l1_ratio:
             raise InputError("l1_ratio is for two classes; use an l2 penalty for more.")
-        self.classes_, self._counts = known, np.rint(counts)
-        return replace(
-            table, parties=tuple(Party(p.name, p.X, y) for p, y in zip(table.parties, coded, strict=True))
-        )
+        if len(known) > 2 and any(party.offset is not None for party in table.parties):
+            raise InputError("an offset is for two classes: of more, nobody knows whose score it moves.")
+        self.classes_ = known
+        factors = self._class_factors(known, np.rint(counts))
+        parties = [replace(party, y=y) for party, y in zip(table.parties, coded, strict=True)]
+        if factors is not None:
+            parties = [replace(party, weight=party.mass * factors[party.y.astype(np.intp)]) for party in parties]
+            masses = masses * factors
+        self._masses = masses
+        if any(party.weight is not None for party in parties):
+            self._mass = float(masses.sum())
+        return replace(table, parties=tuple(parties))
 
-    def _cost(self, Z: Array, y: Array, l2: Array) -> Logistic | Multinomial:
+    @staticmethod
+    def _refuse_amounts(labels: Any, target: str) -> None:
+        """Refuse a target that is measured and not chosen: scikit-learn's own sentence has no remedy."""
+        try:
+            check_classification_targets(labels)
+        except ValueError as error:
+            raise DataError(
+                f"column {target!r}: holds amounts, and a logistic model takes classes; use a linear model, or cut "
+                f"it into classes. ({error})"
+            ) from None
+
+    def _class_factors(self, known: Any, counts: Array) -> Array | None:
+        """Return the weight of every class: as given, or n / (K n_k) where they are to be balanced."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):
+            if self.class_weight != "balanced":
+                raise InputError(
+                    f"class_weight = {self.class_weight!r} is neither 'balanced' nor a dict of weights."
+                )
+            return np.asarray(counts.sum() / (len(counts) * counts))
+        strange = [label for label in self.class_weight if label not in known.tolist()]
+        if strange:
+            raise InputError(f"class_weight names {strange[0]!r}, which is no class.")
+        factors = np.array([float(self.class_weight.get(label, 1.0)) for label in known.tolist()])
+        if not (np.isfinite(factors) & (factors >= 0)).all():
+            raise InputError("class_weight must be zero or positive.")
+        return factors
+
+    def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Logistic | Multinomial:
         if len(self.classes_) == 2:
-            return Logistic(Z, y, l2=l2, intercept=self.fit_intercept)
-        return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept)
+            return Logistic(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
+        return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept, **extras)
 
     def _weights(self, units: Units) -> Penalty:
         return Penalty(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
@@ -142,7 +192,8 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         A = np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
         V = x.reshape(-1, A.shape[1])
         scores = A @ (V.T @ contrasts(len(self.classes_)).T if len(V) > 1 else np.stack([0.0 * V[0], V[0]], axis=1))
-        return np.array([log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)].sum()])
+        scores[:, -1] += party.shift
+        return np.array([party.mass @ log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)]])
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
         p, turn, binary = len(columns), fit.units.back(self.fit_intercept), len(self.classes_) == 2
@@ -159,12 +210,12 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             each = np.kron(B[1:] - B[0], turn).astype(np.float64)
             own, errors = each @ fit.x, fit.curvature.deviations(each, 1.0)
             names = tuple(f"{label}: {name}" for label in self.classes_[1:] for name in names)
-        share = self._counts / self._counts.sum()
-        likelihood, null = float(fit.facts[0]), float(self._counts @ np.log(share))
-        del self._counts
+        likelihood, null = float(fit.facts[0]), float(xlogy(self._masses, self._masses / self._masses.sum()).sum())
+        del self._masses
+        explained = 1.0 - likelihood / null if null else np.nan
         against = f", against class {self.classes_[0]}" if not binary else f" of class {self.classes_[1]}"
         self.summary_ = Summary(
             model=f"{type(self).__name__} (log-odds{against})", names=names, coefficients=own,
             standard_errors=errors, freedom=np.inf, observations=fit.units.count, parties=len(table.parties),
-            facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", 1.0 - likelihood / null)),
+            facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", explained)),
         )  # fmt: skip

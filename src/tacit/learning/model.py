@@ -29,7 +29,7 @@ from tacit.costs import (
     Multinomial,
     Poisson,
 )
-from tacit.errors import InputError
+from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.curvature import Curvature, curvature
 from tacit.learning.inference import Summary
@@ -81,12 +81,13 @@ class PrivateModel(BaseEstimator):
     ledger: Any
     accept_changes: Any
     summary_: Summary
+    _mass: float | None
 
     # what a model gives ----------------------------------------------------------------------
 
     @abstractmethod
-    def _cost(self, Z: Array, y: Array, l2: Array) -> Loss:
-        """Return one party's loss in standard units, with its share of the penalty."""
+    def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Loss:
+        """Return one party's loss in standard units, with its share of the penalty; *extras* are about its rows."""
 
     @abstractmethod
     def _weights(self, units: Units) -> Penalty:
@@ -118,15 +119,21 @@ class PrivateModel(BaseEstimator):
 
     # what every model then has ---------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, offset: Any = None) -> Self:
         """Fit the model; *groups* names the party that holds each row.
 
-        Without groups the rows are dealt out to five parties in turn, which changes no coefficient: for trying out.
+        *sample_weight* weighs every row, as in scikit-learn; *offset* is added to every row's linear predictor,
+        with a coefficient of one, as in statsmodels (of exposures e that is log e). Without groups the rows are
+        dealt out to five parties in turn, which changes no coefficient: for trying out.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._refuse_settings()
-        return self._fit(read(self, X, y, groups, numeric_target=self._numeric_target))
+        return self._fit(
+            read(
+                self, X, y, groups, numeric_target=self._numeric_target, sample_weight=sample_weight, offset=offset
+            )
+        )
 
     def fit_named(
         self,
@@ -137,25 +144,32 @@ class PrivateModel(BaseEstimator):
         columns: Sequence[str],
         target: str,
         dropped: Sequence[int] | None = None,
+        sample_weight: Any = None,
+        offset: Any = None,
     ) -> Self:
         """Fit the model on arrays whose columns have these names, which summaries and sentences use.
 
         *dropped* is how many records each party has left out because of gaps: added up in secret, too.
         """
         self._refuse_settings()
-        table = read(self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target)
+        table = read(
+            self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target,
+            sample_weight=sample_weight, offset=offset,
+        )  # fmt: skip
         return self._fit(table, dropped)
 
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
         assembly = Assembly.of(self, table, target=True)
         gone = None if dropped is None else _left_out(dropped, assembly)
+        self._mass = _total_weight(table, assembly)
         table = self._prepared(table, assembly)
-        units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target)
+        units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target, mass=self._mass)
         answer, fit = self._fitted(table, assembly, units)
         if not answer.converged:
             said = f"{type(self).__name__} did not converge: {self._why(answer)}"
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
+        del self._mass
         if gone is not None:
             self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
         self._say_doubts(answer, units, table.columns)
@@ -199,7 +213,10 @@ class PrivateModel(BaseEstimator):
         Z = [units.rows(party.X) for party in parties]
         y = [units.labels(party.y) for party in parties]
         share = weights.l2 / len(parties)
-        smooth = [self._cost(rows, labels, share) for rows, labels in zip(Z, y, strict=True)]
+        smooth = [
+            self._cost(rows, labels, share, **party.extras)
+            for party, rows, labels in zip(parties, Z, y, strict=True)
+        ]
         x0 = self._start(units, smooth[0].dim)
         costs: list[Loss] | list[Composite] = smooth
         if weights.l1.any():
@@ -224,6 +241,10 @@ class PrivateModel(BaseEstimator):
             total = assembly.total(facts, "how well the shortest fit explains the labels")
         return answer, Fit(x, known, total, units)
 
+    def _weight_of(self, units: Units) -> float:
+        """Return the total weight of all records: their number, where they have none."""
+        return float(units.count) if self._mass is None else self._mass
+
     def predict_rows(self, X: Any) -> Array:
         """Return X as numbers, checked against the columns that the model was fitted on."""
         check_is_fitted(self)
@@ -240,3 +261,20 @@ def _left_out(dropped: Sequence[int], assembly: Assembly) -> int:
     """Return how many records all parties together have left out; no party's own number is told."""
     told = [np.array([float(count)]) for count in dropped]
     return round(float(assembly.total(told, "number of records left out because of gaps")[0]))
+
+
+def _total_weight(table: Table, assembly: Assembly) -> float | None:
+    """Return the sum of all records' weights; None where they have none."""
+    if all(party.weight is None for party in table.parties):
+        return None
+    told = [np.array([float(party.mass.sum())]) for party in table.parties]
+    total = float(assembly.total(told, "sum of the weights")[0])
+    if not total > 0:
+        raise DataError("every record of every party has the weight zero: nothing is left to fit.")
+    return total
+
+
+def shifted(table: Table) -> Table:
+    """Return the records with their offsets taken off the labels: what an offset is to a linear model."""
+    moved = [replace(p, y=p.y - p.offset, offset=None) if p.offset is not None else p for p in table.parties]
+    return replace(table, parties=tuple(moved))

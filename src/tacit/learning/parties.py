@@ -30,6 +30,26 @@ class Party:
     X: Array = field(repr=False)
     y: NDArray[Any] = field(repr=False)
     """Its labels; zeros where there are none."""
+    weight: Array | None = field(repr=False, default=None)
+    """Of its records; None for ones."""
+    offset: Array | None = field(repr=False, default=None)
+    """What is added to its records' linear predictors; None for zeros."""
+
+    @property
+    def mass(self) -> Array:
+        """The weights, ones where there are none."""
+        return np.ones(len(self.X)) if self.weight is None else self.weight
+
+    @property
+    def shift(self) -> Array:
+        """The offsets, zeros where there are none."""
+        return np.zeros(len(self.X)) if self.offset is None else self.offset
+
+    @property
+    def extras(self) -> dict[str, Array]:
+        """Weights and offsets, where there are any, by the names that costs have for them."""
+        named = {"weight": self.weight, "offset": self.offset}
+        return {name: value for name, value in named.items() if value is not None}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -53,7 +73,9 @@ class Table:
     def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]]]:
         """Return every party's columns by name, with the *target* where labels are used."""
         return {
-            party.name: dict(zip(self.columns, party.X.T, strict=True)) | ({self.target: party.y} if target else {})
+            party.name: dict(zip(self.columns, party.X.T, strict=True))
+            | ({self.target: party.y} if target else {})
+            | {f"({name})": value for name, value in party.extras.items()}
             for party in self.parties
         }
 
@@ -70,17 +92,43 @@ def read(
     numeric_target: bool = True,
     columns: Sequence[str] | None = None,
     target: str | None = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    gaps: bool = False,
 ) -> Table:
-    """Return the records, party by party; *groups* says which party holds each row."""
-    columns = columns or _columns(X)
+    """Return the records, party by party; *groups* says which party holds each row. *gaps* may be NaN."""
+    columns = columns or named_columns(X)
     X = _numbers(estimator, X, groups)
-    names, member = _members(groups, len(X))
+    names, member = members(groups, len(X))
     target = target or _target_name(y)
     labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
-    _refuse_gaps(X, names, member, columns)
-    parties = [Party(name, X[member == k], labels[member == k]) for k, name in enumerate(names)]
+    _refuse_gaps(np.where(np.isnan(X), 0.0, X) if gaps else X, names, member, columns)
+    weight = _by_row(sample_weight, "sample_weight", len(X), least=0.0)
+    shift = _by_row(offset, "offset", len(X))
+    parties = []
+    for k, name in enumerate(names):
+        mine = member == k
+        extras = [None if numbers is None else numbers[mine] for numbers in (weight, shift)]
+        parties.append(Party(name, X[mine], labels[mine], *extras))
     return Table(tuple(parties), columns, target, dealt=groups is None)
+
+
+def _by_row(given: Any, name: str, rows: int, *, least: float = -np.inf) -> Array | None:
+    """Return one number per row, or None where nothing is given; shows none of them."""
+    if given is None:
+        return None
+    try:
+        numbers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} is not numeric.") from None
+    if numbers.ndim == 0:
+        numbers = np.full(rows, float(numbers))
+    if numbers.shape != (rows,):
+        raise DataError(f"{name} has shape {numbers.shape}, where X has {rows} rows: one number for each.")
+    if not (np.isfinite(numbers) & (numbers >= least)).all():
+        raise DataError(f"{name} has missing, infinite or negative entries.")
+    return numbers
 
 
 def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArray[Any]]:
@@ -91,7 +139,7 @@ def joined(parties: Mapping[Any, Any] | Sequence[Any]) -> tuple[Any, Any, NDArra
     pairs = [(name, *(held if isinstance(held, tuple) else (held, None))) for name, held in items]
     first = None
     for name, X, y in pairs:
-        here = _columns(X)
+        here = named_columns(X)
         shape = np.asarray(X).shape
         if len(shape) != 2:
             raise DataError(f"party {name}: its records have {len(shape)} axes; X needs rows and columns.")
@@ -129,7 +177,27 @@ def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected
     raise DataError(f"party {name} has its columns in another order than party {other}, first {moved!r}.")
 
 
-def _columns(X: Any) -> tuple[str, ...] | None:
+def refuse_look_alikes(table: Table) -> None:
+    """Refuse labels that differ in nothing but case or spaces: "Yes" and "yes" of two parties are one class.
+
+    Classes are public: a model names them.
+    """
+    seen: dict[str, tuple[str, Any]] = {}
+    for party in table.parties:
+        for label in np.unique(party.y).tolist():
+            if not isinstance(label, str):
+                return
+            word, first = seen.setdefault(" ".join(label.split()).casefold(), (label, party.name))
+            if word != label:
+                raise DataError(
+                    f"column {table.target!r}: party {first} has the label {word!r} and party {party.name} has "
+                    f"{label!r}, which differ in nothing but case or spaces: write one of them, or list both in "
+                    "classes= if they are two classes."
+                )
+
+
+def named_columns(X: Any) -> tuple[str, ...] | None:
+    """Return the names that a table's columns have; None of an array."""
     names = getattr(X, "columns", None)
     return None if names is None else tuple(str(name) for name in names)
 
@@ -168,8 +236,8 @@ def _numbers(estimator: Any, X: Any, groups: Any) -> Array:
 def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
     """Return the party and the column of the first entry that is no number."""
     table = np.asarray(X, dtype=object)
-    names, member = _members(groups, len(table))
-    columns = _columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
+    names, member = members(groups, len(table))
+    columns = named_columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
     for k, column in enumerate(columns):
         for row, entry in enumerate(table[:, k]):
             try:
@@ -179,8 +247,8 @@ def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
     return names[0], columns[0]
 
 
-def _members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the parties' names in order of appearance, and every row's party."""
+def members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the parties' names in order of appearance, and every row's party; dealt out where nobody says."""
     if groups is None:
         parties = min(DEALT, count)
         return list(range(parties)), np.arange(count) % parties

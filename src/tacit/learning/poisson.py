@@ -57,31 +57,36 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         for party in table.parties:
             if (party.y < 0).any():
                 raise DataError(f"party {party.name}, column {table.target!r}: has negative counts.")
-        told = [np.array([party.y.sum()]) for party in table.parties]
-        self._counted = float(assembly.total(told, "sum of the counts", columns=[table.target])[0])
+        told = [np.array([party.mass @ party.y, party.mass @ np.exp(party.shift)]) for party in table.parties]
+        plain = all(not party.extras for party in table.parties)
+        told = [numbers[:1] for numbers in told] if plain else told
+        what = "sum of the counts" if plain else "sums of the counts and of the exposures, with the weights"
+        total = assembly.total(told, what, columns=[table.target, "exposure"])
+        self._counted, self._exposed = float(total[0]), None if plain else float(total[1])
         if not self._counted > 0:
             raise DataError(f"column {table.target!r}: every count of every party is zero; no rate fits that.")
         return table
 
-    def _cost(self, Z: Array, y: Array, l2: Array) -> Poisson:
-        return Poisson(Z, y, l2=l2, intercept=self.fit_intercept)
+    def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Poisson:
+        return Poisson(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
 
     def _weights(self, units: Units) -> Penalty:
-        return Penalty(np.zeros(len(units.scale)), units.count * self.alpha / units.scale**2)
+        return Penalty(np.zeros(len(units.scale)), self._weight_of(units) * self.alpha / units.scale**2)
 
     def _start(self, units: Units, unknowns: int) -> Array:
         start = np.zeros(unknowns)
         if self.fit_intercept:
-            start[-1] = np.log(self._counted / units.count)
+            start[-1] = np.log(self._counted / (units.count if self._exposed is None else self._exposed))
         return start
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
         """Return the log-likelihood, and Σ y log y − y for the deviance."""
-        z = Z @ x[: Z.shape[1]] + (x[-1] if self.fit_intercept else 0.0)
-        return np.array([(y * z - np.exp(z) - gammaln(y + 1)).sum(), (xlogy(y, y) - y - gammaln(y + 1)).sum()])
+        z = Z @ x[: Z.shape[1]] + (x[-1] if self.fit_intercept else 0.0) + party.shift
+        logs = gammaln(y + 1)
+        return np.array([party.mass @ (y * z - np.exp(z) - logs), party.mass @ (xlogy(y, y) - y - logs)])
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
-        del self._counted
+        del self._counted, self._exposed
         p, turn = len(columns), fit.units.back(self.fit_intercept)
         own, errors = turn @ fit.x, fit.curvature.deviations(turn, 1.0)
         self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0

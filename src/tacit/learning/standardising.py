@@ -42,18 +42,33 @@ class Moments:
         return np.asarray(self.variance <= (4.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
-def moments(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str], *, centred: bool = True) -> Moments:
-    """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False."""
-    first = [np.append(X.sum(axis=0, dtype=np.longdouble).astype(np.float64), len(X)) for X in rows]
+def moments(
+    rows: Sequence[Array],
+    assembly: Assembly,
+    columns: Sequence[str],
+    *,
+    centred: bool = True,
+    weights: Sequence[Array] | None = None,
+    mass: float | None = None,
+) -> Moments:
+    """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False.
+
+    *weights* are those of the rows, and *mass* is their sum over all parties.
+    """
+    each = weights or [np.ones(len(X)) for X in rows]
+    first = [
+        np.append((w[:, None] * X).sum(axis=0, dtype=np.longdouble).astype(np.float64), len(X))
+        for X, w in zip(rows, each, strict=True)
+    ]
     total = assembly.total(first, "number of records, and sums of all columns", columns=[*columns, "count"])
     count = float(np.rint(total[-1]))
-    mean = total[:-1] / count
+    mean = total[:-1] / (mass or count)
     about = mean if centred else np.zeros_like(mean)
     away = [X - about for X in rows]
-    unit = _units(away, count, assembly, columns)
-    second = [((X / unit) ** 2).sum(axis=0) for X in away]
+    unit = _units([np.sqrt(w)[:, None] * X for X, w in zip(away, each, strict=True)], count, assembly, columns)
+    second = [w @ (X / unit) ** 2 for X, w in zip(away, each, strict=True)]
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
-    return Moments(count, mean, squares / count * unit**2)
+    return Moments(count, mean, squares / (mass or count) * unit**2)
 
 
 def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Sequence[str]) -> Array:
@@ -121,11 +136,15 @@ class Units:
         return turn
 
 
-def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool) -> Units:
-    """Return the units of all columns, and of the *target*; warn of a column that is the same everywhere."""
+def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, mass: float | None = None) -> Units:
+    """Return the units of all columns, and of the *target*; warn of a column that is the same everywhere.
+
+    *mass* is the sum of all records' weights, where they have any.
+    """
     rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
     columns = [*table.columns, table.target] if target else list(table.columns)
-    found = moments(rows, assembly, columns, centred=intercept)
+    weights = None if mass is None else [party.mass for party in table.parties]
+    found = moments(rows, assembly, columns, centred=intercept, weights=weights, mass=mass)
     stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
     p = len(table.columns)
     constant = found.constant if intercept else found.variance == 0.0

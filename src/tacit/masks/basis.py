@@ -27,7 +27,7 @@ from tacit.costs import Basis, CostStack, Family, Linear, Quadratics
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage, Kind, listing
 from tacit.errors import MaskError
-from tacit.lattice import Lattice, default_bound
+from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.masks.blur import STEPS, Blur, Blurred
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
@@ -87,6 +87,7 @@ class GaussianMasks:
         least, most = self.basis.extremes
         widest = self.sigma * max(scales) * most
         bound = default_bound(self.sigma) if self.bound is None else self.bound
+        refuse_coarse(widest, bound=self.bound, agents=agents, links=links)
         lattice = Lattice.fit(widest, bound=bound, agents=agents, links=links)
         thinnest = self.sigma * min(scales) * least
         if widest > _SPREAD * thinnest or not lattice.carries(thinnest):

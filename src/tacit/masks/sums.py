@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.costs.told import Piece, Told
 from tacit.coverage import Coverage, Kind
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
@@ -33,6 +34,7 @@ from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Rows, Words
 
 BOUND = 2.0**20
+_DRAWN = 1 << 18  # words of all links that a simulation of many agents draws at a time
 _PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
 
 
@@ -112,10 +114,13 @@ class SecretSums:
         if add is not np.add:
             raise ProtectionError("secret sums add up, and nothing else: masks do not cancel in another operation.")
         fixed, ring = self._fixed_point, self._fixed_point.ring
-        fits = fixed.fits(v)[..., None]
-        words = self._masked(v if fits.all() else np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step))
-        if not fits.all():
-            self._spoil(words, fits)
+        if isinstance(v, Told):
+            words: Any = self._told(v)
+        else:
+            fits = fixed.fits(v)[..., None]
+            words = self._masked(v if fits.all() else np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step))
+            if not fits.all():
+                self._spoil(words, fits)
         total = fixed.decode(self._peers.sum(words, add=ring.add))
         if total[-1] != 0.0:
             count = round(float(total[-1]) / fixed.step)
@@ -125,6 +130,29 @@ class SecretSums:
             )
         return total[:-1]
 
+    def _told(self, v: Told) -> Told:
+        """Return the masked words of what is made piece by piece; to be made once, as masks are drawn then."""
+        fixed, each = self._fixed_point, self._fixed_point.ring.words
+        fits = np.logical_and.reduce([fixed.fits(piece) for piece in v.pieces()])[..., None]
+        numbers, begun = v.pieces(), iter([False])
+        step = max(min(_PIECE, _DRAWN // (self._peers.links * each)), 1)
+
+        def made(part: Array) -> Words:
+            return masked(fixed.encode(part), self._pairing, self._peers, fixed.ring, more=next(begun, True))
+
+        def piece() -> Words:
+            part = next(numbers)
+            cut = (part[..., start : start + step] for start in range(0, part.shape[-1], step))
+            if fits.all():
+                return np.concatenate([made(some) for some in cut], axis=-1)
+            words = np.concatenate([made(np.where(fits, some, 0.0)) for some in cut], axis=-1)
+            return np.where(fits, words, self._noise(words.shape[-1]))
+
+        pieces = [Piece(each * width, piece) for width in v.widths]
+        return Told(
+            v.shape[0], [*pieces, Piece(each, lambda: made(np.where(fits, 0.0, fixed.step)))], dtype=np.uint64
+        )
+
     def _spoil(self, words: Words, fits: NDArray[np.bool_]) -> None:
         """Put noise in the place of all words but the complaint, where an agent cannot take part.
 
@@ -132,8 +160,10 @@ class SecretSums:
         larger bound, would tell what was missing.
         """
         width = words.shape[-1] - self._fixed_point.ring.words
-        noise = self._peers.total(self._source.words(self._peers.links * width).reshape(self._peers.links, width))
-        words[..., :width] = np.where(fits, words[..., :width], noise)
+        words[..., :width] = np.where(fits, words[..., :width], self._noise(width))
+
+    def _noise(self, width: int) -> Words:
+        return self._peers.total(self._source.words(self._peers.links * width).reshape(self._peers.links, width))
 
     def _masked(self, v: Array, complaint: Array) -> Words:
         """Return v and the complaint as masked words, piece by piece: a piece stays in the cache."""

@@ -1,6 +1,6 @@
 """Arrays as bytes: one letter for the kind of numbers, then the numbers, little-endian.
 
-A float that is none (NaN or infinite) is refused: no honest agent sends it.
+A float that is none (NaN or infinite), or beyond 1e100, is refused: no honest agent sends it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.errors import ProtocolError
 
 _LETTERS = {b"f": np.dtype("<f8"), b"u": np.dtype("<u8"), b"i": np.dtype("<i8")}
+_HUGE = 1e100
 _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 
 
@@ -30,6 +31,8 @@ def decode(body: bytes) -> NDArray[Any]:
     array = np.frombuffer(body, dtype=dtype, offset=1)
     if dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(array)):
         raise ProtocolError("a peer sent a number that is none (NaN or infinite): its run has come apart.")
+    if dtype.kind == "f" and len(array) and not max(array.max(), -array.min()) <= _HUGE:
+        raise ProtocolError(f"a peer sent a number beyond {_HUGE:g}: no cost in any unit leads there.")
     return array
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tacit.costs.told import Told
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
@@ -93,7 +94,9 @@ class Stacked:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
         n, row = len(self.network), v.nbytes // len(self.network)
         self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
-        return v.sum(axis=0) if add is np.add else reduce(add, v)
+        pieces: Any = v.pieces() if isinstance(v, Told) else [v]
+        sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
+        return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
     @cached_property
     def _depth(self) -> int:

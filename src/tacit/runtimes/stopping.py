@@ -39,6 +39,7 @@ _PATIENCE = 10  # windows without improvement before a run counts as stalled, an
 _SETTLED = 10  # sums without improvement, once rounding can be the reason
 _ATTEMPTS = 60  # sums in a row that move nobody before a run counts as stalled: a step has been halved away
 _TINY = 1e-13  # a distance, absolute, that is rounding where x itself is about zero
+_ABSURD = 1e30  # an |x| that is no answer in any unit
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
 
@@ -143,6 +144,12 @@ class Watch:
                 Status.DIVERGED,
                 f"The estimates grew without bound by round {done}: the step is too large for these costs, or "
                 "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
+            )
+        if look.size > _ABSURD:
+            return Verdict(
+                Status.DIVERGED,
+                f"The estimates reached {look.size:.1e} by round {done}, which no unit explains: somebody's "
+                "numbers are wrong, or the sum of the costs has no minimum. Let every member check its data.",
             )
         self._largest = max(self._largest, look.size)
         scale = float(max(look.size, 1e-6 * self._largest, np.finfo(float).tiny))

@@ -80,10 +80,10 @@ class Answer:
     def to_json(self, *, any: int = 1) -> str:
         """Return the record as indented JSON, with what is hidden from every coalition of at most *any* agents.
 
-        `hidden_difference` is None where it is infinite, as under secret sums, or not known.
+        `hidden_difference` is None where it is infinite, as under secret sums, or not known; 0 if nothing is sure.
         """
         certificate = self._against(any)
-        difference = certificate.hidden_difference() if certificate else math.inf
+        difference = certificate.hidden_difference() if certificate else math.inf if self.record.private else 0.0
         whole = {
             **msgspec.to_builtins(self.record),
             "privacy": self._lines(certificate),

@@ -171,8 +171,9 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
 
 
 def _hidden_numbers(costs: list[Family]) -> float:
-    """Return how many numbers all costs are made of; infinite where one is a function of which nothing is known."""
-    return sum(cost.numbers for cost in costs)
+    """Return how many numbers all costs are made of; infinite where one says nothing of its shape."""
+    secrets = [cost.secrets for cost in costs]
+    return sum(np.inf if each is None else float(each.records * each.numbers) for each in secrets)
 
 
 class _Given(NamedTuple):
@@ -227,7 +228,7 @@ def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
         return least
     start = np.tile(problem.x0, (len(problem.costs), 1))
     try:
-        there = float(np.linalg.eigvalsh(problem.stack.hess(start).mean(axis=0))[0])
+        there = float(np.linalg.eigvalsh(problem.stack.total_hess(start))[0] / len(problem.costs))
     except CostError:  # a cost may come without its Hessian
         return least
     return float(np.sqrt(least * max(there, least)))

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from tacit.costs import Linear, Quadratics
+from tacit.costs import CostStack, Family, Linear, Quadratics
 from tacit.coverage import Coverage
-from tacit.errors import InputError, ProtectionError
+from tacit.errors import CostError, InputError, ProtectionError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.solving.problem import Problem
 
@@ -55,8 +55,22 @@ def mechanism_for(
     return privacy
 
 
+SMOOTHER = "a smooth cost in its place, such as Huber, with SumMasks()"
+
+
+def adds_up(cost: Family | CostStack) -> bool:
+    """Tell whether secret sums can carry *cost*: rough terms with centres of their own do not add up to one."""
+    try:
+        _ = cost.penalty
+    except CostError:
+        return False
+    return True
+
+
 def _remedy(problem: Problem, coverage: Coverage, protect: Protection) -> str:
     """Return masks that do hide what was asked for."""
+    if not adds_up(problem.stack):
+        return SMOOTHER
     others: dict[str, Coverage] = {}
     if coverage.kind != "affine":
         others["AffineMasks(sigma)"] = Linear().coverage(problem.stack)

@@ -86,7 +86,7 @@ def _left(problem: Problem, x: Array, floor: float) -> tuple[float, Doubt | None
 
 def _left_rough(problem: Problem, x: Array, allowed: float) -> float:
     stack, m = problem.stack, problem.dim
-    g, H = stack.grad(x).sum(axis=0), _total(stack.hess(x), m)
+    g, H = stack.grad(x).sum(axis=0), _total(stack.total_hess(x), m)
     limits = stack.limits
     if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():
         raise AlgorithmError("the boxes of the agents differ.")
@@ -105,7 +105,7 @@ def _seen(stack: Any, x: Array, m: int) -> tuple[Sight, Directions, Array]:
     sharp = np.all(stack.factored)
     while True:
         if sight.is_plain:
-            g, H = stack.grad(x).sum(axis=0), _total(stack.hess(x), m)
+            g, H = stack.grad(x).sum(axis=0), _total(stack.total_hess(x), m)
         else:
             g, H = stack.grad_along(x, sight.B).sum(axis=0), _total(stack.hess_along(x, sight.B), m)
             sight = sight._replace(factored=np.array(float(sharp)))

@@ -16,6 +16,7 @@ from tacit.network import Topology
 from tacit.network.hinges import hinges
 from tacit.network.topology import listed
 from tacit.solving.problem import Problem
+from tacit.solving.protection import SMOOTHER, adds_up
 from tacit.stamps import Stamp
 
 _MANY, _ULP = 10_000, 2.0**-52
@@ -47,16 +48,17 @@ def of_costs(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
     everybody = problem.network.agents
     for group in groups(problem.stack):
         agents = [everybody[i] for i in np.arange(len(everybody))[group.rows]]
-        yield from nothing_hidden(privacy.coverage(group.cost), [] if len(agents) == len(everybody) else agents)
+        whom = [] if len(agents) == len(everybody) else agents
+        yield from nothing_hidden(privacy.coverage(group.cost), whom, summable=adds_up(group.cost))
 
 
-def nothing_hidden(coverage: Coverage, agents: Sequence[Any]) -> Iterator[Stamp]:
-    """Stamp what keeps no secret; *agents* have it, or all where none are named."""
+def nothing_hidden(coverage: Coverage, agents: Sequence[Any], *, summable: bool = True) -> Iterator[Stamp]:
+    """Stamp what keeps no secret; *agents* have it, or all where none are named. Sums may be the remedy."""
     if not coverage.keeps_a_secret:
         whom = "every agent" if not agents else f"agent{'s' * (len(agents) > 1)} {listed(agents)}"
         yield Stamp(
             reason="nothing hidden",
-            sentence=f"of {whom} these masks hide {coverage}; use SumMasks(), which hide whole costs.",
+            sentence=f"of {whom} these masks hide {coverage}; use {'SumMasks()' if summable else SMOOTHER}.",
             agents=_names(agents),
         )
 

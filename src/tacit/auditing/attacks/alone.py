@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tacit.auditing.attacks.probe import Unknowns, parts
 from tacit.auditing.attacks.rehearsal import Enough, Heard, Opaque
 from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, received
+from tacit.auditing.view import Exchange
 from tacit.typing import Array, Numbers, Rows
 
 
@@ -18,6 +18,8 @@ class Overheard(NamedTuple):
     """What is known of a run to whoever replays one agent of it."""
 
     exchanges: Sequence[Exchange]
+    messages: Sequence[Mapping[int, Array]]
+    """Of every exchange, what each agent said."""
     openly: Sequence[Heard]
     """The first of them, where nobody says anything of its own."""
     totals: Sequence[Array]
@@ -32,8 +34,8 @@ class Alone:
     def __init__(self, agent: int, overheard: Overheard, public: Public, unknowns: Unknowns) -> None:
         self.said: list[tuple[Array, Array]] = []
         """What the agent says, in terms of the unknowns, and what was heard of it."""
-        self._exchanges, self._openly = list(overheard.exchanges), list(overheard.openly)
-        self._totals = list(overheard.totals)
+        self._exchanges = list(zip(overheard.exchanges, overheard.messages, strict=True))
+        self._openly, self._totals = list(overheard.openly), list(overheard.totals)
         self._me, self._public, self._unknowns = agent, public, unknowns
         self._neighbours = public.network.neighbours(agent)
         self.degree = self.links = len(self._neighbours)
@@ -75,12 +77,9 @@ class Alone:
         return told
 
     def _from_neighbours(self, kind: str, x: Array, weights: Array) -> Array:
-        exchange, openly = self._next(kind)
-        messages = received(exchange)
+        _, messages = self._next(kind)
         if self._me in messages:
             self._say(x, messages[self._me])
-        if openly is not None:
-            messages = dict(enumerate(openly.values))
         known = np.array([int(j) in messages for j in self._neighbours])
         values = [messages[int(j)] for j in self._neighbours[known]]
         total = np.zeros_like(x)
@@ -90,13 +89,14 @@ class Alone:
             total = total + self._unknowns.like(x, None)
         return total
 
-    def _next(self, kind: str) -> tuple[Exchange, Heard | None]:
+    def _next(self, kind: str) -> tuple[Exchange, Mapping[int, Array]]:
+        """Return the next exchange, and what each agent is known to have said in it."""
         if not self._exchanges:
             raise Enough
-        exchange, openly = self._exchanges.pop(0), self._openly.pop(0) if self._openly else None
+        exchange, messages = self._exchanges.pop(0)
         if exchange.kind != kind:
             raise Opaque("what was said is not what the algorithm says")
-        return exchange, openly
+        return exchange, dict(enumerate(self._openly.pop(0).values)) if self._openly else messages
 
     def _say(self, form: Any, heard: Array) -> None:
         forms = parts(np.asarray(form, dtype=np.float64), self._unknowns.width)

@@ -80,11 +80,11 @@ class Probe(MadeUp):
 
     def grad(self, x: Array) -> Array:
         """Return C(x) + α."""
-        x = np.broadcast_to(x, self.dim)
+        x = np.broadcast_to(x, self.dim) + 0.0  # a zero is a zero, whatever its sign
         curved = self._seen.get(x.tobytes())
         if curved is None:
             curved = self._seen[x.tobytes()] = self._unknowns.fresh()
-            self.queries.append(Query(curved + self._own, x.copy()))
+            self.queries.append(Query(curved + self._own, x))
         return curved + self.affine
 
     def prox(self, v: Array, t: Array | float) -> Array:

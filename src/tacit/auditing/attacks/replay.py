@@ -27,7 +27,7 @@ from tacit.auditing.attacks.probe import Probe, Query, Unknowns
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
 from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.view import View, received
 from tacit.typing import Array
 
 _DETERMINED = 1e-7
@@ -63,7 +63,9 @@ class Replay:
         return [reading for agent in _speakers(overheard, view) for reading in _read(agent, overheard, public)]
 
     def _overheard(self, view: View, public: Public) -> Overheard:
-        return Overheard(said(view, public)[: self.exchanges], opening(public), totals(view, public))
+        exchanges = said(view, public)[: self.exchanges]
+        messages = [received(exchange) for exchange in exchanges]
+        return Overheard(exchanges, messages, opening(public), totals(view, public))
 
 
 def _speakers(overheard: Overheard, view: View) -> list[int]:

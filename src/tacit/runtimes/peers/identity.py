@@ -9,6 +9,7 @@ whoever is not any more is left out of the next one.
 from __future__ import annotations
 
 import base64
+import contextlib
 import datetime
 import hashlib
 import os
@@ -73,10 +74,18 @@ def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
         if path.exists():
             raise FileError(f"{path}: is already there; a new key would make a new member.")
     key, certificate = generate(name)
-    descriptor = os.open(key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(key)
-    certificate_path.write_bytes(certificate)
+    try:
+        descriptor = os.open(key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(key)
+        certificate_path.write_bytes(certificate)
+    except OSError as error:
+        for path in (key_path, certificate_path):  # one without the other is no use, and would be in the way
+            with contextlib.suppress(OSError):
+                path.unlink()
+        raise FileError(
+            f"{folder}: a key cannot be written there ({error.strerror}); make room, or name another folder."
+        ) from error
     return key_path, certificate_path
 
 

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import multiprocessing as mp
 import os
+import pickle
 import signal
 import socket
 import tempfile
@@ -174,7 +175,14 @@ class Process:
             forkserver.ensure_running()
         self.pipe, theirs = method.Pipe(duplex=False)
         self.process: BaseProcess = method.Process(target=_serve, args=(*self._given, theirs), daemon=True)
-        self.process.start()
+        try:
+            self.process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"the cost of {self.name} cannot be handed to a process of its own: it holds something without a "
+                "name that another process could find, such as a lambda or a function within a function. Define it "
+                "at the top of a module, or use runtime='agents'."
+            ) from error
         theirs.close()
 
     def kill(self) -> None:

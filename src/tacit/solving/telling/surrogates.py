@@ -62,7 +62,7 @@ class Sums:
 
     def sum(self, v: Any, add: Any = np.add) -> Any:
         """Return the sum, or the answer that was given."""
-        known = len(self.totals) < len(self._answers)
+        v, known = np.asarray(v), len(self.totals) < len(self._answers)
         total = self._answers[len(self.totals)] if known else v.sum(axis=0)
         self.terms.append(v)
         self.totals.append(total)
