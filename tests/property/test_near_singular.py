@@ -263,8 +263,8 @@ def search_estimators(design, kind, intercept):
     start = np.zeros(A.shape[1])
     if intercept and loss != "logistic":
         start[-1] = y.mean() if loss == "squares" else np.log(y.mean())
-    judge(exact, x, model.answer_.record.doubt, start, kind)
-    if loss == "squares" and intercept and model.answer_.record.doubt is None and y.std() > 0:
+    judge(exact, x, model.doubt_, start, kind)
+    if loss == "squares" and intercept and model.doubt_ is None and y.std() > 0:
         printed = dict(model.summary_.facts).get("R²")
         assert abs(printed - model.score(X, y)) < 1e-6
     return "converged"
