@@ -16,6 +16,7 @@ from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.solving import prepare
 from tacit.testing import check_attack
+from tacit.typing import Summand
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(41)
@@ -50,7 +51,7 @@ class Gossiping:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[str, ...]] = ()
+    sums: ClassVar[tuple[Summand, ...]] = ()
     weights: ClassVar[str] = "metropolis"
 
 
@@ -172,7 +173,7 @@ class ScaledSums:
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = False
     handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[str, ...]] = ("gradients",)
+    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
     weights: ClassVar[str] = "metropolis"
 
     def init(self, x, cost):

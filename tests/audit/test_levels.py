@@ -12,7 +12,7 @@ from tacit.auditing.looks.look import worst_of
 from tacit.auditing.looks.ranks import bits_of
 from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
 from tacit.auditing.release import Keys
-from tacit.auditing.verdict import LEVEL, judge_mean
+from tacit.auditing.verdict import LEVEL, judge_gaussian, judge_mean
 
 TINY = 1e-6
 GRAPH = nx.random_regular_graph(4, 10, seed=2)
@@ -72,6 +72,14 @@ def test_the_p_of_shares_and_means_is_uniform_although_they_are_discrete():
     means = [judge_mean("", one, other, says="", rng=rng).p for one, other in few]
     assert uniform(coins) > TINY
     assert uniform(means) > TINY
+
+
+def test_the_p_of_a_gaussian_attack_is_uniform_though_its_looks_are_at_the_same_numbers():
+    rng, laplacian = np.random.default_rng(35), nx.laplacian_matrix(nx.circulant_graph(9, [1, 2])).toarray() * 1.0
+    values, vectors = np.linalg.eigh(laplacian)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    found = [judge_gaussian("", root @ rng.standard_normal((9, 300)), laplacian).p for _ in range(300)]
+    assert uniform(found) > 0.01
 
 
 def test_the_worst_of_many_counts_as_the_worst_of_many():

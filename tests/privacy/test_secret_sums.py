@@ -16,6 +16,7 @@ from tacit.masks import Keystreams, SecretSums, SumMasks, agent_keys, pair
 from tacit.masks.sums import masked
 from tacit.network import Network
 from tacit.runtimes import RUNTIMES, Stacked
+from tacit.typing import Summand
 
 
 class Modulo:
@@ -211,7 +212,7 @@ def test_an_algorithm_that_says_it_sums_and_gossips_is_stopped():
     """The table is checked before a run, and the peers themselves refuse during it."""
 
     class Liar(tacit.algorithms.NIDS):
-        sums = ("gradients",)
+        sums = (Summand.GRADIENTS,)
 
         def init(self, x, cost):
             return super().init(np.tile(x, (4, 1)), cost)

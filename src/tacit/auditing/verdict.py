@@ -109,7 +109,8 @@ def judge_gaussian(
             attack=attack, status="open", measured=measured, predicted=0.0, says="exact, as the certificate says"
         )
     y = told[free] / np.sqrt(values[free])[:, None]
-    seen = [*looks.spread(y, groups), *_along(errors, covariance, links), *looks.joint(y)]
+    whole = (float(np.square(y).sum()), y.size)
+    seen = [*looks.spread(y, groups), *_along(errors, covariance, links, whole), *looks.joint(y)]
     if known is not None:
         seen += looks.apart(y, known, "from masks that members know")
     return judge_looks(
@@ -195,12 +196,12 @@ def share_limits(hits: int, tries: int, risk: float) -> tuple[float, float]:
     return low, high
 
 
-def _along(errors: Array, covariance: Array, links: NDArray[Any] | None) -> list[Look]:
+def _along(errors: Array, covariance: Array, links: NDArray[Any] | None, whole: tuple[float, int]) -> list[Look]:
     """Look at every agent, and along every link: where one link is thinner, the errors across it are smaller."""
     spread = np.sqrt(np.diag(covariance))
     masked = spread > 1e-6 * spread.max()
     found = looks.squares(
-        "at an agent", np.square(errors[masked] / spread[masked, None]).sum(axis=1), errors.shape[1]
+        "at an agent", np.square(errors[masked] / spread[masked, None]).sum(axis=1), errors.shape[1], whole
     )
     if links is not None and len(links):
         inverse = np.linalg.pinv(covariance, hermitian=True)
@@ -208,7 +209,8 @@ def _along(errors: Array, covariance: Array, links: NDArray[Any] | None) -> list
         ends[np.arange(len(links)), links[:, 0]], ends[np.arange(len(links)), links[:, 1]] = 1.0, -1.0
         along = ends @ inverse
         size = np.einsum("ei,ij,ej->e", along, covariance, along)
-        found += looks.squares("along a link", np.square(along @ errors).sum(axis=1) / size, errors.shape[1])
+        sums = np.square(along @ errors).sum(axis=1) / size
+        found += looks.squares("along a link", sums, errors.shape[1], whole)
     return found
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,15 +58,20 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         for party in table.parties:
             if (party.y < 0).any():
                 raise DataError(f"party {party.name}, column {table.target!r}: has negative counts.")
-        told = [np.array([party.mass @ party.y, party.mass @ np.exp(party.shift)]) for party in table.parties]
-        plain = all(not party.extras for party in table.parties)
-        told = [numbers[:1] for numbers in told] if plain else told
-        what = "sum of the counts" if plain else "sums of the counts and of the exposures, with the weights"
-        total = assembly.total(told, what, columns=[table.target, "exposure"])
-        self._counted, self._exposed = float(total[0]), None if plain else float(total[1])
+        told = [np.array([party.mass @ party.y]) for party in table.parties]
+        self._counted = float(assembly.total(told, "sum of the counts", columns=[table.target])[0])
         if not self._counted > 0:
             raise DataError(f"column {table.target!r}: every count of every party is zero; no rate fits that.")
-        return table
+        self._exposed = 0.0
+        if not self.fit_intercept or all(party.offset is None for party in table.parties):
+            return table
+        told = [np.array([party.mass.sum(), party.mass @ np.exp(party.shift)]) for party in table.parties]
+        mass, exposed = assembly.total(told, "sum of the exposures")
+        self._exposed = float(
+            np.log(exposed / mass)
+        )  # the offset is then about zero, and the intercept takes the rest
+        moved = [replace(party, offset=party.shift - self._exposed) for party in table.parties]
+        return replace(table, parties=tuple(moved))
 
     def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Poisson:
         return Poisson(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
@@ -76,7 +82,7 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
     def _start(self, units: Units, unknowns: int) -> Array:
         start = np.zeros(unknowns)
         if self.fit_intercept:
-            start[-1] = np.log(self._counted / (units.count if self._exposed is None else self._exposed))
+            start[-1] = np.log(self._counted / self._weight_of(units))
         return start
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
@@ -86,9 +92,10 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         return np.array([party.mass @ (y * z - np.exp(z) - logs), party.mass @ (xlogy(y, y) - y - logs)])
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
-        del self._counted, self._exposed
         p, turn = len(columns), fit.units.back(self.fit_intercept)
         own, errors = turn @ fit.x, fit.curvature.deviations(turn, 1.0)
+        own[p:] -= self._exposed
+        del self._counted, self._exposed
         self.coef_, self.intercept_ = own[:p], float(own[p]) if self.fit_intercept else 0.0
         self.standard_errors_ = errors[:p]
         self.intercept_standard_error_ = float(errors[p]) if self.fit_intercept else 0.0

@@ -240,7 +240,7 @@ class Connection:
             raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
         self.channel.unfit = why is Parting.UNFIT
-        self.channel.finished = why is Parting.DONE
+        self.channel.finished = self.channel.finished or why is Parting.DONE
         return []
 
 

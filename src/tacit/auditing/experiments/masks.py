@@ -45,7 +45,7 @@ def single(setting: Setting) -> Verdict:
     seen += looks.squares("in a place", square.sum(axis=0), len(y))
     seen += looks.evenness("from place to place", square.sum(axis=0), len(y))
     seen += looks.evenness("from row to row", square.sum(axis=1), y.shape[1])
-    seen += looks.means("on links", y)
+    seen += [*looks.means("on a link, one way", y), *looks.means("in a place", y.T)]
     releases = np.stack([each.y for each in small]) if small else _by_release(y, whole)
     by_link = np.square(releases).sum(axis=2)
     seen += looks.squares("in a place of a link", np.square(releases).sum(axis=0).ravel(), len(releases))

@@ -1,4 +1,4 @@
-"""Sums of squares, which must be χ²: one by one, and as many numbers of one distribution."""
+"""Sums, and sums of squares, which must be χ²: one by one, and as many numbers of one distribution."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, kstwo
+from scipy.stats import beta, chi2, kstwo
 
 from tacit.auditing.looks.look import Look, normal, worst_of
 from tacit.auditing.looks.shapes import distances, shape
 from tacit.typing import Array
 
 
-def squares(where: str, sums: Array, degrees: NDArray[Any] | int) -> list[Look]:
-    """Look at sums of squares that must be χ², on both sides."""
+def squares(
+    where: str, sums: Array, degrees: NDArray[Any] | int, whole: tuple[float, int] | None = None
+) -> list[Look]:
+    """Look at sums of squares that must be χ², on both sides.
+
+    With the *whole* that they are parts of, a sum and its degrees, which is looked at by itself, look at their
+    shares of it: those are Beta(d/2, (D − d)/2), whatever the whole is (Basu's theorem): the looks are independent.
+    """
     if not len(sums):
         return []
-    low, high = chi2.cdf(sums, degrees), chi2.sf(sums, degrees)
+    law, values = chi2(degrees), sums
+    if whole is not None and whole[0] > 0.0:
+        if np.any(np.asarray(degrees) >= whole[1]):
+            return []  # the whole itself
+        law, values = beta(np.asarray(degrees) / 2.0, (whole[1] - np.asarray(degrees)) / 2.0), sums / whole[0]
+    low, high = law.cdf(values), law.sf(values)
     k = int(np.minimum(low, high).argmin())
     ratio = float(sums[k] / np.broadcast_to(degrees, sums.shape)[k])
     p = worst_of(2.0 * float(min(low[k], high[k])), len(sums))
@@ -36,19 +47,17 @@ def evenness(where: str, sums: Array, degrees: NDArray[Any] | int) -> list[Look]
 
 
 def means(where: str, y: NDArray[Any]) -> list[Look]:
-    """Look at every row's mean, and at every column's: Σy/√n ~ N(0, 1)."""
-    rows, columns = y.shape
-    return [
-        normal(y.sum(axis=1) / np.sqrt(columns), f"masks are not zero on average {where}, along a row"),
-        normal(y.sum(axis=0) / np.sqrt(rows), f"masks are not zero on average {where}, in a place"),
-    ]
+    """Look at every row's mean: Σy/√n ~ N(0, 1)."""
+    return [normal(y.sum(axis=1) / np.sqrt(y.shape[1]), f"masks are not zero on average {where}")]
 
 
 def spread(y: Array, groups: Sequence[tuple[str, NDArray[Any]]] = ()) -> list[Look]:
     """Look at the size of y, (agents, coordinates), and at its shape."""
     by_coordinate = np.square(y).sum(axis=0)
-    seen = squares("over all", np.array([by_coordinate.sum()]), y.size)
-    seen += squares("in a coordinate", by_coordinate, len(y))
+    whole = (float(by_coordinate.sum()), y.size)
+    seen = squares("over all", np.array([whole[0]]), y.size)
+    seen += squares("in a coordinate", by_coordinate, len(y), whole)
     for where, labels in groups:
-        seen += squares(where, np.bincount(labels, by_coordinate).astype(np.float64), len(y) * np.bincount(labels))
+        sums = np.bincount(labels, by_coordinate).astype(np.float64)
+        seen += squares(where, sums, len(y) * np.bincount(labels), whole)
     return [*seen, *shape(y.reshape(1, -1), "over all")]
