@@ -314,7 +314,7 @@ def test_no_summary_is_printed_far_from_the_optimum(design, kind, intercept):
 
 
 @settings(max_examples=QUICK)
-@given(designs(), st.sampled_from([1e-8, 1e-4, 1e-2, 1.0]))
+@given(designs(), st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_no_lasso_is_far_from_the_optimum(design, alpha):
     search_lasso(design, alpha)
 
@@ -335,6 +335,6 @@ def test_search_fits(design, kind, intercept):
 
 @pytest.mark.search
 @settings(max_examples=LONG)
-@given(designs(), st.sampled_from([1e-8, 1e-4, 1e-2, 1.0]))
+@given(designs(), st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_search_lassos(design, alpha):
     search_lasso(design, alpha)
