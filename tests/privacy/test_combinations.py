@@ -151,6 +151,7 @@ def test_protection_that_cannot_be_had_is_said():
         ("poisson", SumMasks(), True, "Newton", "Hessians"),
         ("poisson", AffineMasks(1.0), True, "ADMM", "Lipschitz"),
         ("median", AffineMasks(1.0), True, "ADMM", "no curvature"),
+        ("median", SumMasks(), True, "Bracket", "kinks of everybody's own"),
     ],
 )
 def test_auto_chooses_by_family_protection_and_network_and_says_why(costs, privacy, tree, chosen, why):
@@ -220,7 +221,8 @@ def test_what_does_not_add_up_is_refused():
     )
     with pytest.raises(tacit.TacitError, match="the boxes of the agents differ"):
         tacit.solve(apart, privacy=SumMasks())
-    centred = tacit.Problem(nx.complete_graph(3), [tacit.AbsoluteValue([float(k)]) for k in range(3)])
+    tied = tacit.Quadratic([[2.0, 1.0], [1.0, 2.0]], [0.0, 1.0])
+    centred = tacit.Problem(nx.complete_graph(3), [tied + tacit.L1(1.0, [float(k), 0.0]) for k in range(3)])
     with pytest.raises(tacit.TacitError, match="do not add up"):
         tacit.solve(centred, privacy=SumMasks())
 

@@ -585,3 +585,38 @@ def test_the_ledger_never_takes_masks_of_a_sum_twice(tmp_path):
 
 def problem_of_quadratics():
     return tacit.Problem(GRAPH, [tacit.Quadratic.distance([float(k)]) for k in range(AGENTS)])
+
+
+@pytest.mark.parametrize("runtime", ["stacked", "agents"])
+@pytest.mark.parametrize(("n", "m"), [(5, 1), (8, 3)])
+def test_weighted_medians_by_secret_sums(n, m, runtime):
+    """|x − c| with a centre of everybody's own: whole costs of any kind, and nobody's centre shown."""
+    rng = np.random.default_rng(n)
+    centres, weights = 100.0 * rng.standard_normal((n, m)), rng.uniform(0.5, 2.0, n)
+    costs = [tacit.AbsoluteValue(c, weight=w) for c, w in zip(centres, weights, strict=True)]
+    answer = tacit.solve(tacit.Problem(nx.cycle_graph(n), costs), protect="whole", runtime=runtime)
+    assert answer.converged, answer.sentence
+    assert answer.record.phase2.algorithm == "Bracket"
+
+    def total(x):
+        return float((weights[:, None] * np.abs(x - centres)).sum())
+
+    best = sum(min((weights * np.abs(c - centres[:, k])).sum() for c in centres[:, k]) for k in range(m))
+    assert total(answer.x) == pytest.approx(best, rel=1e-9)
+
+
+def test_kinks_beside_a_curved_part_are_bracketed_too():
+    """½(x − a)² + |x − c|, in one unknown: the optimum is where slopes change sign."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(6, 2))
+    costs = [tacit.Quadratic([[1.0]], [-a]) + tacit.L1(0.7, [c]) for a, c in points]
+    answer = tacit.solve(tacit.Problem(nx.cycle_graph(6), costs), privacy=SumMasks(), algorithm="bracket")
+    grid = np.linspace(-3, 3, 600_001)
+    values = sum(0.5 * (grid - a) ** 2 + 0.7 * np.abs(grid - c) for a, c in points)
+    assert answer.x[0] == pytest.approx(grid[values.argmin()], abs=2e-5)
+
+
+def test_a_box_has_no_slope_to_bracket():
+    boxed = [tacit.Quadratic([[1.0]], [1.0]) + tacit.Box(-1.0, 1.0)] * 3
+    with pytest.raises(tacit.TacitError, match="a rough term such as a box has none at its limits"):
+        tacit.solve(tacit.Problem(nx.complete_graph(3), boxed), privacy=SumMasks(), algorithm="bracket")

@@ -6,8 +6,8 @@
 A round adds up the slopes at many points at once and keeps the two neighbours between which the sign changes.
 Most points divide the bracket evenly; some lie about where a straight line between its ends would cross zero,
 and end the search as soon as the bracket holds a single straight piece. Every unknown has its own bracket, so
-the costs must be separable: h(x) = Σ_k h_k(x_k), as prices of different hours are. No value and no Hessian is
-added up.
+the costs must be separable: h(x) = Σ_k h_k(x_k), as prices of different hours are, or |x − c| with a c of every
+agent's own, whose sum is least at the weighted median. No value and no Hessian is added up.
 
 The first round looks at powers of ten on both sides of the start, and the next ones farther out until every unknown
 has its bracket: only the unit of x matters for that, and no guess.
@@ -20,7 +20,7 @@ of a level a shade beyond it, and every x on its other side is as good.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -32,6 +32,14 @@ _DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # 
 _AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
 _ULPS = np.array([-4.0, 4.0])  # and so many roundings of it
 _ROUNDING = 1e-12  # of the steepest slope seen: a slope that small may be none
+
+
+@runtime_checkable
+class Kinked(Protocol):
+    """A cost that tells its slope at kinks."""
+
+    def slope_right(self, x: Array) -> Array:
+        """Return the derivative to the right, unknown by unknown."""
 
 
 class State(NamedTuple):
@@ -60,7 +68,7 @@ class Bracket:
             raise AlgorithmError(f"points = {self.points} must be a whole number of points, at least 1.")
 
     exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
+    handles_rough: ClassVar[bool] = True
     handles_nonconvex: ClassVar[bool] = True
     sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
     weights: ClassVar[str] = "metropolis"
@@ -71,6 +79,11 @@ class Bracket:
         if landscape.cost.dim > 1 and not landscape.cost.separable:
             raise AlgorithmError(
                 "Bracket looks at every unknown by itself, and these costs tie several together; use 'newton'."
+            )
+        if not landscape.cost.has_slopes:
+            raise AlgorithmError(
+                "Bracket adds up slopes, and a rough term such as a box has none at its limits; use 'direct' or "
+                "'newton'."
             )
         return cls()
 
@@ -94,7 +107,7 @@ class Bracket:
         if np.isinf(state.error) and state.looks >= len(_DECADES):
             state = self._levelled(state, peers)
         at = _farther(state) if np.isinf(state.error) else self._inside(state)
-        told = np.concatenate([cost.grad(x) for x in at], axis=-1)
+        told = np.concatenate([_slopes(cost, x) for x in at], axis=-1)
         slopes = peers.sum(told).reshape(at.shape) - state.level
         steepest = np.maximum(state.steepest, np.abs(slopes + state.level).max(axis=0))
         at = np.concatenate([[state.low], at, [state.high]])
@@ -153,6 +166,11 @@ class Bracket:
         ulps = _ULPS[:, None] * np.spacing(np.abs(crossing))
         some = np.concatenate([even, crossing + _AROUND[:, None] * width, crossing + ulps])
         return np.sort(np.clip(some, state.low, state.high), axis=0)
+
+
+def _slopes(cost: Cost, x: Array) -> Array:
+    """Return the derivative to the right at x; the gradient of a cost that says nothing of kinks."""
+    return cost.slope_right(x) if isinstance(cost, Kinked) else cost.grad(x)
 
 
 def _farther(state: State) -> Array:

@@ -19,6 +19,7 @@ class Affine(Family):
     """h(x) = qᵀx."""
 
     affine_part = AffinePart("everything: the coefficients q are all there is", parts=("whole",))
+    separable = True
     _stacks: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, q: ArrayLike) -> None:

@@ -101,6 +101,25 @@ class Composite(Family):
         """Of φ."""
         return self.smooth.total_hess(x)
 
+    def slope_right(self, x: Array) -> Array:
+        """Return ∇φ(x) + α and the upper slope of ψ."""
+        return self.grad(x) + self.rough.slope(x)
+
+    @property
+    def separable(self) -> bool:  # type: ignore[override]
+        """As the smooth part is: rough terms are sums over the unknowns."""
+        return self.smooth.separable
+
+    @property
+    def has_slopes(self) -> bool:
+        """As the rough term has."""
+        return self.rough.has_slopes
+
+    @property
+    def adds_up(self) -> bool:
+        """As rough terms do."""
+        return self.rough.adds_up
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Bᵀ(∇φ(x) + α)."""
         return self.smooth.grad_along(x, B)

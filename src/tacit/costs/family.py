@@ -145,6 +145,20 @@ class Family(ABC):
         H = np.broadcast_to(self.hess(x), (*self.affine.shape, self.dim))
         return np.asarray(H.reshape(-1, self.dim, self.dim).sum(axis=0))
 
+    def slope_right(self, x: Array) -> Array:
+        """Return the derivative to the right, unknown by unknown: the gradient, and the upper slope at kinks."""
+        return self.grad(x)
+
+    @property
+    def has_slopes(self) -> bool:
+        """True: there is a gradient; `Composite` asks its rough term."""
+        return True
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the rough terms of several such costs add up to one; True where there is none."""
+        return True
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return Bᵀ(∇φ(x) + α), for the columns of a public B, (m, q)."""
         return self.grad(x) @ B

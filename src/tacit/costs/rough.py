@@ -39,11 +39,25 @@ class Rough(ABC):
         """Return the strong convexity of ψ."""
         return 0.0
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether `slope` is known, and finite everywhere."""
+        return False
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether terms of this kind add up to one term, as `penalty` says it."""
+        return False
+
+    def slope(self, x: Array) -> Array:
+        """Return the derivative of ψ to the right, unknown by unknown, (..., m): the upper one at a kink."""
+        raise CostError(f"terms of the kind {type(self).__name__} have no slope everywhere.")
+
     def penalty(self, dim: int) -> Array:
         """Return l1 and l2 of ψ = Σ l1|x| + ½ Σ l2 x² as one vector, (..., 2m): what agents can add up."""
         raise CostError(
             f"terms of the kind {type(self).__name__} do not add up to one term, so sums cannot carry them; use an "
-            "algorithm that gossips, such as 'admm'."
+            "algorithm that gossips, such as 'admm', or 'bracket' where unknowns are separate."
         )
 
     def limits(self, dim: int) -> Array:
@@ -94,6 +108,17 @@ class L1(Rough):
             raise refuse_units("centred L1")
         return type(self)(_each(self.weight, units, 1))
 
+    has_slopes = True
+
+    @property
+    def adds_up(self) -> bool:
+        """Unless centres differ from zero."""
+        return not self.centre.any()
+
+    def slope(self, x: Array) -> Array:
+        """Return w on the right of the centre, −w on its left."""
+        return np.asarray(np.where(x >= self.centre, self.weight, -self.weight))
+
     def penalty(self, dim: int) -> Array:
         """Return (w, 0); refuse a centre of its own."""
         if self.centre.any():
@@ -126,6 +151,12 @@ class ElasticNet(Rough):
     def in_units(self, units: Units) -> Self:
         """Return l1/s·|u| + ½ l2/s²·u²."""
         return type(self)(_each(self.l1, units, 1), _each(self.l2, units, 2))
+
+    has_slopes = adds_up = True
+
+    def slope(self, x: Array) -> Array:
+        """Return ±l1 and l2·x."""
+        return np.asarray(np.where(x >= 0, self.l1, -self.l1) + self.l2 * x)
 
     def penalty(self, dim: int) -> Array:
         """Return (l1, l2)."""
@@ -165,6 +196,8 @@ class Box(Rough):
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return the nearest point of the box."""
         return np.clip(v, self.lower, self.upper)
+
+    adds_up = True
 
     def penalty(self, dim: int) -> Array:
         """Return zeros: a box has no price, only limits."""

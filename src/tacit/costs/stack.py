@@ -144,6 +144,20 @@ class CostStack:
         """Return the sum of all Hessians, (m, m)."""
         return np.sum([group.cost.total_hess(group.points(x)) for group in self.groups], axis=0)
 
+    def slope_right(self, x: Array) -> Array:
+        """Return all derivatives to the right, (n, m)."""
+        return self.spread(lambda group: group.cost.slope_right(group.points(x)), self.shape)
+
+    @property
+    def has_slopes(self) -> bool:
+        """True if every family does."""
+        return all(group.cost.has_slopes for group in self.groups)
+
+    @property
+    def adds_up(self) -> bool:
+        """True if every family's rough terms do."""
+        return all(group.cost.adds_up for group in self.groups)
+
     def grad_along(self, x: Array, B: Array) -> Array:
         """Return all gradients along the columns of *B*, (n, q)."""
         shape = (self.shape[0], B.shape[1])

@@ -72,7 +72,7 @@ class Blurred:
         self._cost, self._blur = cost, blur
         self.dim, self.is_rough = cost.dim, cost.is_rough
         self.smoothness, self.strong_convexity = cost.smoothness, cost.strong_convexity
-        self.hess, self.rough_prox = cost.hess, cost.rough_prox
+        self.hess, self.hess_along, self.rough_prox = cost.hess, cost.hess_along, cost.rough_prox
 
     @property
     def affine(self) -> Array:
@@ -93,6 +93,20 @@ class Blurred:
         """Return ∇φ(x) + α̃, with noise, on the lattice."""
         clean = self._cost.grad(x)
         return self._blur.rounded(clean + self._shaped(self._blur.noise(b"grad", x), clean)).reshape(clean.shape)
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α̃), of the gradient with its noise."""
+        return np.asarray(self.grad(x) @ B)
+
+    @property
+    def factored(self) -> Any:
+        """As it is."""
+        return self._cost.factored
+
+    @property
+    def lowest(self) -> Array:
+        """As it is, from public knowledge."""
+        return self._cost.lowest
 
     def value(self, x: Array) -> Array:
         """Return h(x), with noise that grows with x as that of the gradient does along a path."""

@@ -2,6 +2,7 @@
 
 Where sums are masked (`SumMasks`, and `QuadraticMasks` where a tree is allowed), the fewest of them:
 
+    separable, with kinks that do not add up       bracket: slopes alone, such as those of |x − c|
     quadratic costs, with or without penalties     direct: one sum
     Hessians, and a run with them is over sooner   Newton: a few sums
     else, with rough terms                         FISTA: one gradient a round
@@ -44,6 +45,7 @@ from tacit.algorithms import (
     NIDS,
     OPAPC,
     AnyAlgorithm,
+    Bracket,
     Direct,
     GradientTracking,
     Landscape,
@@ -141,6 +143,8 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     quadratic = Quadratics().covers(problem.stack)
     rough = " with penalties" if problem.stack.is_rough else ""
     depth = depth_of(problem.network)
+    if not problem.stack.adds_up and problem.stack.separable and problem.stack.has_slopes:
+        return Bracket, "every unknown by itself, with kinks of everybody's own: sums of slopes find the optimum"
     if quadratic and problem.dim <= ONCE:
         return Direct, f"quadratic costs{rough}: one sum says all, over a tree of depth {depth}"
     given = [_given(cost) for cost in smooth]
@@ -253,7 +257,7 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
             "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up "
             "in secret with SumMasks(), or use an l2 penalty."
         )
-    if kind.sums and problem.stack.is_rough:
+    if kind.sums and problem.stack.is_rough and kind is not Bracket:  # which adds up slopes, kinks and all
         _ = problem.stack.penalty  # refuses what does not add up
         limits = problem.stack.limits
         if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():
