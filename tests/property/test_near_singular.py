@@ -263,8 +263,8 @@ def search_estimators(design, kind, intercept):
     start = np.zeros(A.shape[1])
     if intercept and loss != "logistic":
         start[-1] = y.mean() if loss == "squares" else np.log(y.mean())
-    judge(exact, x, model.answer_.record.doubt, start, kind)
-    if loss == "squares" and intercept and model.answer_.record.doubt is None and y.std() > 0:
+    judge(exact, x, model.doubt_, start, kind)
+    if loss == "squares" and intercept and model.doubt_ is None and y.std() > 0:
         printed = dict(model.summary_.facts).get("R²")
         assert abs(printed - model.score(X, y)) < 1e-6
     return "converged"
@@ -314,7 +314,7 @@ def test_no_summary_is_printed_far_from_the_optimum(design, kind, intercept):
 
 
 @settings(max_examples=QUICK)
-@given(designs(), st.sampled_from([1e-8, 1e-4, 1e-2, 1.0]))
+@given(designs(), st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_no_lasso_is_far_from_the_optimum(design, alpha):
     search_lasso(design, alpha)
 
@@ -335,6 +335,6 @@ def test_search_fits(design, kind, intercept):
 
 @pytest.mark.search
 @settings(max_examples=LONG)
-@given(designs(), st.sampled_from([1e-8, 1e-4, 1e-2, 1.0]))
+@given(designs(), st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_search_lassos(design, alpha):
     search_lasso(design, alpha)

@@ -85,7 +85,9 @@ class Direct:
             raise UnboundedError("the sum of the costs is not convex: its curvature is negative in some direction.")
         if penalty.is_rough:
             least = minimise(x, g, H, penalty, blur=m * peers.resolution)
-            return state._replace(x=least, error=np.finfo(float).eps * np.abs(least).max(), bound=np.array(0.0))
+            again = np.isinf(state.bound) and bool(seen.vague.any())  # once more, from gradients where x is large
+            error = np.inf if again else np.finfo(float).eps * np.abs(least).max()
+            return state._replace(x=least, error=np.asarray(error), bound=np.array(0.0))
         slope = seen.slope(g + (penalty.l2 * x) @ sight.B)
         p, fell = seen.step(slope), float(state.fell) + seen.gain(slope)
         done = not seen.vague.any()

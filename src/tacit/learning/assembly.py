@@ -83,6 +83,8 @@ class Assembly:
         if dealt and self.privacy is not None:
             self.account = replace(self.account, stamps=(*self.account.stamps, _MADE_UP))
         self._told = 0  # numbers that the model's own run has told
+        self._fitted: Problem | None = None
+        self._at = np.zeros(0)
         for stamp in self.account.stamps:
             warnings.warn(str(stamp), NotPrivateWarning, stacklevel=5)
 
@@ -116,6 +118,21 @@ class Assembly:
     def resolution(self) -> float:
         """To how much a plain sum is exact."""
         return 0.0 if self.sums is None else self.sums.fixed_point(agents=len(self.network)).error
+
+    @property
+    def gained(self) -> float:
+        """By how much the last fit made the loss fall."""
+        return 0.0 if self._fitted is None else self._loss(self._fitted.x0) - self._loss(self._at)
+
+    def _loss(self, x: Array) -> float:
+        return 0.0 if self._fitted is None else self._fitted.value(x)
+
+    def bend(self, x: Array) -> float:
+        """Return about Σ ρ'' over all records at x: the largest curvature along an unknown, in standard units."""
+        if self._fitted is None:
+            return 0.0
+        H = self._fitted.stack.hess(x).sum(axis=0)
+        return float(np.diag(H).max())
 
     def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
         """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
@@ -156,6 +173,7 @@ class Assembly:
             if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
+        self._fitted, self._at = problem, answer.x
         phase2 = answer.record.phase2
         if phase2.sums:
             numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)

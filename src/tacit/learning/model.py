@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.algorithms.directions import NOTICED
 from tacit.costs import (
     L1,
     Composite,
@@ -35,12 +36,16 @@ from tacit.learning.curvature import Curvature, curvature
 from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import Units, measure
+from tacit.runtimes.doubt import Doubt
 from tacit.solving import Answer
 from tacit.solving.effort import ONCE
 from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array
 
 Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
+
+
+_FELT = 1e-8  # of a score, in its own unit: rounding below this moves no loss that anybody could see
 
 
 class Penalty(NamedTuple):
@@ -81,6 +86,8 @@ class PrivateModel(BaseEstimator):
     ledger: Any
     accept_changes: Any
     summary_: Summary
+    coef_: Array
+    intercept_: Any
     _mass: float | None
 
     # what a model gives ----------------------------------------------------------------------
@@ -172,7 +179,7 @@ class PrivateModel(BaseEstimator):
         del self._mass
         if gone is not None:
             self.summary_ = replace(self.summary_, facts=(*self.summary_.facts, ("left out", gone)))
-        self._say_doubts(answer, units, table.columns)
+        self._say_doubts(answer, assembly, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         answer = assembly.closed(answer)
         self.answer_ = answer
@@ -181,19 +188,24 @@ class PrivateModel(BaseEstimator):
         self.parties_ = table.names
         return self
 
-    def _say_doubts(self, answer: Answer, units: Units, columns: tuple[str, ...]) -> None:
-        """Warn, and note in the summary, what the records do not determine."""
+    def _say_doubts(self, answer: Answer, assembly: Assembly, units: Units, columns: tuple[str, ...]) -> None:
+        """Warn, and note in the summary, what the records do not determine, or own units cannot hold."""
         notes = []
+        living = [name for name, varies in zip(columns, units.varies, strict=True) if varies]
+        names = (*living, *["(intercept)"] * self.fit_intercept)
+        times = len(answer.x) // len(names) if self._repeats else 1
+        around = (*names * times, *["(scale)"] * (len(answer.x) - times * len(names)))
         doubt = answer.record.doubt
+        rounded = self._rounded_away(answer, assembly, units)
+        if rounded is not None:
+            others = () if doubt is None else doubt.unknowns
+            share = None if doubt is not None and doubt.share is None else (doubt.share or 0.0 if doubt else 0.0)
+            whole = None if share is None or rounded.share is None else share + rounded.share
+            doubt = Doubt(unknowns=tuple(sorted({*others, *rounded.unknowns})), share=whole)
         if doubt is not None:
-            living = [name for name, varies in zip(columns, units.varies, strict=True) if varies]
-            names = (*living, *["(intercept)"] * self.fit_intercept)
-            around = tuple(
-                names[k % len(names)] if k < len(names) or self._repeats else "(scale)"
-                for k in range(len(answer.x))
-            )
             notes.append(doubt.sentence(around))
             warnings.warn(f"{type(self).__name__}: {notes[-1]}", CollinearWarning, stacklevel=4)
+        self.doubt_ = doubt
         gone = [
             name
             for name, error in zip(self.summary_.names, self.summary_.standard_errors, strict=True)
@@ -202,6 +214,25 @@ class PrivateModel(BaseEstimator):
         if gone and self._has_errors and self.summary_.has_errors:
             notes.append(f"no standard error for {', '.join(gone)}: the records do not determine it.")
         self.summary_ = replace(self.summary_, notes=tuple(notes))
+
+    def _rounded_away(self, answer: Answer, assembly: Assembly, units: Units) -> Doubt | None:
+        """Return what coefficients in the parties' own units lose by being float64, where that is worth a word.
+
+        A column far from zero that has a large coefficient needs an intercept as large as their product: digits
+        below its rounding are gone, and Σ ½ ρ''·(rounding of a score)² of the loss with them.
+        """
+        far = np.abs(units.centre) + 2.0 * units.scale
+        w = np.abs(np.atleast_2d(self.coef_)[:, units.varies])
+        rounding = 4.0 * np.finfo(float).eps * float((w @ far).max() + np.abs(np.atleast_1d(self.intercept_)).max())
+        if rounding < _FELT:
+            return None
+        lost = 0.5 * assembly.bend(answer.x) * rounding**2 * np.exp(min(rounding, 50.0))
+        share = lost / assembly.gained if assembly.gained > 0 else np.inf
+        if share <= NOTICED:
+            return None
+        parts = (w * far).max(axis=0)
+        worst = np.flatnonzero(parts > 1e-3 * parts.max())
+        return Doubt(unknowns=tuple(worst.tolist()), share=float(share) if np.isfinite(share) else None)
 
     def fit_parties(self, parties: Any) -> Self:
         """Fit the model on one (X, y) per party, in a list or by name."""

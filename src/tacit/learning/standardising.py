@@ -39,7 +39,7 @@ class Moments:
     @property
     def constant(self) -> Rows:
         """Columns that vary by no more than the rounding of their mean."""
-        return np.asarray(self.variance <= (4.0 * self.mean * np.finfo(float).eps) ** 2)
+        return np.asarray(self.variance <= (2.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
 def moments(
