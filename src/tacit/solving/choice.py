@@ -104,7 +104,8 @@ def choose(
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
     limit = problem.dim * privacy.terms(problem.network, problem.dim).bound if privacy and bend else np.inf
-    landscape = Landscape(problem.stack, problem.network, weights, bend=bend, limit=limit)
+    masked = privacy is not None and privacy.terms(problem.network, problem.dim).sigma is not None
+    landscape = Landscape(problem.stack, problem.network, weights, bend=bend, limit=limit, is_masked=masked)
     return Choice(kind.tuned(landscape), weights, reason)
 
 
