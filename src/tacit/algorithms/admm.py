@@ -4,10 +4,11 @@
     x⁺ = argmin_u h(u) + λ⁺ᵀu + ρ Σ_j |u − (x + x_j)/2|²
        = prox_{h, t}( (x + mean_j x_j)/2 − t λ⁺ ),   t = 1/(2ρ·degree)
 
-Shi, Ling, Yuan, Wu, Yin, IEEE TSP 62(7), 2014. Converges for convex costs with any ρ > 0, smooth or not, and from
-any λ with Σ λ = 0, such as a warm one (`chebyshev`); the quadratic term keeps the local problem bounded even where the
-mask makes h̃ unbounded below. The bound on the rate in their Theorem 1 is best for ρ ∝ 1/√(λ₂λₙ) of the Laplacian: with
-it, rounds grow with the length of a path, and not with its square.
+Shi, Ling, Yuan, Wu, Yin, IEEE TSP 62(7), 2014. Converges for convex costs with any ρ > 0, smooth or
+not, and from any λ with Σ λ = 0, such as a warm one (`chebyshev`); the quadratic term keeps the local
+problem bounded even where the mask makes h̃ unbounded below. The bound on the rate in their Theorem 1
+is best for a ρ in proportion to 1/√(λ₂λₙ) of the Laplacian: with it, rounds grow with the length of a
+path, and not with its square.
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.typing import Array, Cost, Peers, Summand
 
-_STIFF = (
-    0.35  # measured on Poisson costs: within a third of the fewest rounds on paths, trees, grids, regular graphs
-)
+_STIFF = 0.35  # measured on Poisson costs on paths, trees, cycles, grids, barbells, stars and regular graphs
 
 
 class State(NamedTuple):
@@ -49,7 +48,7 @@ class ADMM:
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:
-        """Return ρ = max(1, 0.35/√γ) √(L_g μ_g)/d: the average cost's typical curvature, stiffer on long networks."""
+        """Return ρ = √(L_g μ_g)/d times max(1, 0.35/√γ): typical curvature, and more on long networks."""
         landscape.needs_convex("ADMM")
         degree = float(landscape.network.degrees.mean())
         stiffer = max(1.0, _STIFF / float(np.sqrt(Gossip.of(landscape.spectrum).gap)))

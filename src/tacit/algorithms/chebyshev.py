@@ -5,10 +5,10 @@
 
 With K = ⌈1/√γ⌉ exchanges the non-zero eigenvalues of P(G) lie within a constant factor of each other.
 
-A warm start is the same polynomial, once. Masks of deviation σ want dual variables of size σ, which grow in a round only
-as far as agents disagree: that is little where a box or a steep cost confines x, and rounds then grow in proportion
-to σ. d₀ = −P(G) g₀ with g₀ the own gradient of the effective cost at the public start is zero in sum, as every later d,
-and leaves to the rounds what they would have had to do without masks.
+A warm start is the same polynomial, once. Masks of deviation σ want dual variables of size σ, which grow in a
+round only as far as agents disagree: little where a box or a steep cost confines x, and rounds then grow in
+proportion to σ. Start at d₀ = −P(G) g₀, with g₀ the own gradient of the effective cost at the public x₀: it adds up
+to zero like every later d, and leaves to the rounds what they would have to do without masks.
 
 Scaman, Bach, Bubeck, Lee, Massoulié, ICML 2017, Algorithm 2; Auzinger, lecture notes on iterative solvers.
 """
@@ -58,7 +58,7 @@ class Gossip(NamedTuple):
         return cls.reaching(landscape.spectrum, _WARM)
 
     def balance(self, g: Array, peers: Peers) -> Array:
-        """Return d with Σ d = 0 that leaves every agent with about the mean, g + d ≈ mean(g); 0 without exchanges."""
+        """Return d with Σ d = 0 and g + d ≈ mean(g), up to 1/T_K of what it was; 0 without exchanges."""
         return self.average(g, peers) - g if self.exchanges else np.zeros_like(g)
 
     def average(self, x: Array, peers: Peers) -> Array:

@@ -7,7 +7,8 @@
     x⁺ = prox_{αψ}(z⁺)
 
 Li, Shi, Yan, IEEE TSP 67(17), 2019, with one step for all agents, written with its dual variable d so
-that no round is special; the first d may be warm (`chebyshev`). Where ψ = 0, z = x. Safe step: α < 2/L, whatever the network.
+that no round is special; the first d may be a warm one (`chebyshev`). Where ψ = 0, z = x. Safe step:
+α < 2/L, whatever the network.
 """
 
 from __future__ import annotations

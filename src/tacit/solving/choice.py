@@ -22,6 +22,9 @@ Where messages are gossip:
     max(L/μ_g, 2/(1 − λ₂))                         OPAPC: fewer exchanges, with K of them a round
     else                                           NIDS: its step does not depend on the network
 
+Where masks meet a box, or costs without a Lipschitz gradient, NIDS and ADMM start with dual variables at the masks'
+scale (`chebyshev`): else rounds would grow in proportion to σ.
+
 The last two numbers are exchanges per factor e of accuracy: OPAPC's theorem has every cost's own μ in it,
 while NIDS profits from the curvature μ_g of the average cost.
 
