@@ -161,7 +161,7 @@ class Sight(NamedTuple):
         if self.is_plain:
             return np.sqrt(np.maximum(np.diag(H), 0.0))
         back = np.linalg.inv(self.B)
-        now = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", back, H, back), 0.0))
+        now = np.sqrt(np.maximum((back * (H @ back)).sum(axis=0), 0.0))
         return np.where(np.isfinite(now), now, self.sizes)
 
     @property

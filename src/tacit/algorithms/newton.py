@@ -185,7 +185,7 @@ def _has_flattened(at: State, seen: Directions, blur: Array, penalty: Penalty, r
     first = at.H + np.diag(penalty.l2)
     sizes = np.sqrt(np.maximum(np.diag(first), 0.0))
     noise = (8.0 + len(first)) * _EPS * (sizes @ np.abs(seen.W)) ** 2 + resolution * np.abs(seen.W).sum(axis=0) ** 2
-    was = np.einsum("ik,ij,jk->k", seen.W, first, seen.W) > 1e3 * noise
+    was = (seen.W * (first @ seen.W)).sum(axis=0) > 1e3 * noise
     hidden = np.where(seen.kept, blur / np.where(seen.kept, np.abs(seen.curvature), 1.0), np.inf)
     far = hidden * np.abs(seen.W).max(axis=0) > _LEGIBLE * max(float(np.abs(at.x).max()), 1.0)
     return bool((was & far).any())
