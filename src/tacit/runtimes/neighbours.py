@@ -54,9 +54,11 @@ class Neighbours:
         agents: int,
         own_weight: float,
         weights: Array,
+        names: Sequence[str] = (),
     ) -> None:
         self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
+        self._names = names or [f"agent {neighbour}" for neighbour in neighbours]
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
@@ -92,7 +94,7 @@ class Neighbours:
         self.traffic.count(exchanges=not more, messages=0 if more else sent, bytes=int(r[only].nbytes))
         came = np.zeros_like(r)
         for row in np.flatnonzero(~only):
-            came[row] = _like(r[row], self._links.receive(int(row)))
+            came[row] = self._receive(int(row), like=r[row])
         return came
 
     def total(self, r: Numbers) -> Numbers:
@@ -103,10 +105,10 @@ class Neighbours:
         """Return the sum over the network: up the tree to the root, and down again."""
         place = self._find_place()
         for child in place.children:
-            v = add(v, _like(v, self._links.receive(child)))
+            v = add(v, self._receive(child, like=v))
         if place.parent is not None:
             self._links.send(place.parent, v)
-            v = _like(v, self._links.receive(place.parent))
+            v = self._receive(place.parent, like=v)
         for child in place.children:
             self._links.send(child, v)
         self._links.flush()  # those below wait for it, while this agent computes
@@ -130,14 +132,18 @@ class Neighbours:
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
         spoken = 0 if more else len(messages)
         self.traffic.count(exchanges=not more, messages=spoken, bytes=len(messages) * messages[0].nbytes)
-        return [_like(*both) for both in zip(messages, self._links.exchange(messages), strict=True)]
+        came = self._links.exchange(messages)
+        return [_like(*each) for each in zip(messages, came, self._names, strict=True)]
+
+    def _receive(self, row: int, *, like: Message) -> Message:
+        return _like(like, self._links.receive(row), self._names[row])
 
 
-def _like(mine: Message, theirs: Message) -> Message:
+def _like(mine: Message, theirs: Message, sender: str) -> Message:
     """Return what a neighbour sent, if it is of the kind and the size of what this agent sends."""
     if theirs.shape != mine.shape or theirs.dtype.kind != mine.dtype.kind:
         raise ProtocolError(
-            f"a neighbour sent {theirs.size} number(s) of the kind {theirs.dtype.kind!r} where {mine.size} of the "
+            f"{sender} sent {theirs.size} number(s) of the kind {theirs.dtype.kind!r} where {mine.size} of the "
             f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run."
         )
     return theirs

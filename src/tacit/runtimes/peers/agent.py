@@ -215,6 +215,7 @@ class Agent:
             agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
+            names=self.neighbours,
         )
         around, rows = tapped(tap, i, neighbours), row_ranges(network.degrees)[i]
 

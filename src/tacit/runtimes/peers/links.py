@@ -96,7 +96,7 @@ class PeerLinks:
         channel = self._channels[row]
         with self._connections.guard:
             body = cast(bytes, channel.take())  # nobody else takes
-        message = decode(body)
+        message = decode(body, sender=self._names[row])
         if self._setting_up:
             self._store.came(row, channel.used - 1, body)
         return message
