@@ -7,7 +7,10 @@ import pytest
 import tacit
 from tacit.algorithms import ADMM, NIDS, Landscape
 from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
+from tacit.auditing.replayed import replay
+from tacit.auditing.watch import watch_effective
 from tacit.runtimes.stacked import Stacked
+from tacit.solving import prepare
 from tacit.solving.choice import choose
 from tacit.testing import check_algorithm, small_problem
 
