@@ -12,7 +12,7 @@ import typer
 from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
-from tacit.cli.declared import UNCOUNTED, section_of, told_by
+from tacit.cli.declared import UNCOUNTED, refuse_nothing_hidden, section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
@@ -92,6 +92,7 @@ def agent_command(
     """
     manifest = Manifest.read(federation)
     refuse_strangers(manifest, me)
+    refuse_nothing_hidden(manifest)
     key = key or federation.parent / f"{me}.key"
     here = None if listen is None else address_of(Member(listen, ""))
     sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
