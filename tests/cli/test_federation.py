@@ -379,7 +379,7 @@ def test_counting_columns_is_agreed_on_in_the_manifest(run, cards):
 def test_masks_that_hide_nothing_of_what_all_members_fit_are_refused_before_a_run(run, cards, family, level):
     words = ("--unknowns", "2", "--links", "3", "--cost", family, "--level", level, "--sigma", "10")
     how = ("--algorithm", "gradient-tracking", "--setting", "step_size=0.005")
-    code, out, err = run("federation", "new", "f.toml", *words, *how)
+    code, _, err = run("federation", "new", "f.toml", *words, *how)
     assert code == 2
     assert "hide nothing of" in err
     assert not Path("f.toml").exists()

@@ -17,7 +17,7 @@ _NAMED = 30  # agents and links in a sentence; a schedule has all of them
 
 def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bool, ramps: bool) -> list[str]:
     """Return sentences about one dispatch: the lines of its run, with what they mean for a grid."""
-    stamps, lines = answer.record.stamps, answer.privacy()
+    stamps, lines = answer.stamps(), answer.privacy()
     if not masked:
         return lines
     voids = sum(stamp.voids for stamp in stamps)

@@ -25,6 +25,7 @@ class Answer:
 
     def __init__(self, record: RunRecord, network: Network) -> None:
         self.record, self.network = record, network
+        self._known: dict[int, tuple[list[Stamp], Certificate | None]] = {}
 
     @property
     def x(self) -> Array:
@@ -97,7 +98,16 @@ class Answer:
         whole = {**msgspec.to_builtins(self.record), **self.protection(any=any)}
         return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
 
+    def stamps(self, *, any: int = 1) -> list[Stamp]:
+        """Return why this run is not private against coalitions of at most *any* agents; cautions too."""
+        return list(self._against(any)[0])
+
     def _against(self, any: int) -> tuple[list[Stamp], Certificate | None]:
+        if any not in self._known:
+            self._known[any] = self._examined(any)
+        return self._known[any]
+
+    def _examined(self, any: int) -> tuple[list[Stamp], Certificate | None]:
         """Return the stamps and the certificate against so many agents; no certificate where there can be none."""
         stamps = [stamp for stamp in self.record.stamps if stamp.reason != "coalition"]
         agents = len(self.network)
