@@ -113,7 +113,7 @@ def judge(exact, x, doubt, subject, *, origin=None, start=None):
         return
     share = None if doubt is None else doubt.share
     assert share is not None, f"{subject}: misses {float(gap / reference):.2g} without a bound"
-    allowed = share * (exact.value(origin if start is None else start) - here)
+    allowed = share * (exact.value(origin if start is None else start) - best)
     assert gap <= allowed, f"{subject}: misses {float(gap):.2g}, with a bound of {float(allowed):.2g}"
 
 
@@ -302,6 +302,21 @@ def test_no_summary_is_printed_far_from_the_optimum(design, kind, weight, interc
 @given(*medians)
 def test_no_median_is_far_from_the_optimum(seed, size, algorithm, secret):
     search_medians(seed, size, algorithm, secret)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_a_row_that_saturates_is_no_convergence_without_a_bound(seed):
+    """Its loss falls e-fold by e-fold: a small decrement bounds nothing, until another direction is let go."""
+    rng = np.random.default_rng(seed)
+    z, rare = rng.standard_normal((30, 2)), (np.arange(30) == 5) * 1e8
+    X = np.column_stack([z[:, 0], rare, 1e-3 * z[:, 1] + rare])
+    y = labels("softmax", z[:, 0], rng)
+    y[5] = 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PrivateLogisticRegression(C=1e4).fit(X, y, groups=np.arange(30) % 3)
+    exact = exactly.Softmax(np.column_stack([X, np.ones(30)]), y, 3, l2=[1e-4, 1e-4, 1e-4, 0.0] * 3)
+    judge(exact, np.column_stack([model.coef_, model.intercept_]).ravel(), model.doubt_, "softmax")
 
 
 @pytest.mark.search
