@@ -75,20 +75,6 @@ class Cost(Protocol):
     def hess(self, x: Array) -> Array:
         """Return ∇²φ(x); shape (..., m, m)."""
 
-    def grad_along(self, x: Array, B: Array) -> Array:
-        """Return Bᵀ(∇φ(x) + α) for the columns of a public B; shape (..., q)."""
-
-    def hess_along(self, x: Array, B: Array) -> Array:
-        """Return Bᵀ∇²φ(x)B; shape (..., q, q)."""
-
-    @property
-    def factored(self) -> Any:
-        """Tell whether `hess_along` keeps curvatures that are small beside those of B's entries one by one."""
-
-    @property
-    def lowest(self) -> Array:
-        """Return a number below h everywhere, one per agent; minus infinity where none is known."""
-
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return argmin_u h(u) + |u − v|²/2t; t is one number or has shape (..., 1)."""
 
@@ -105,6 +91,28 @@ class Cost(Protocol):
 
     def with_affine(self, affine: Array) -> Self:
         """Return the same cost with another affine coefficient: how masks are folded in, eq. (5)."""
+
+
+@runtime_checkable
+class CostAlong(Cost, Protocol):
+    """A cost that also answers along the columns of a basis, and knows how low it can be.
+
+    tacit's own families do. A cost of somebody's own class need not: `tacit.algorithms.along` projects its answers.
+    """
+
+    def grad_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ(∇φ(x) + α) for the columns of a public B; shape (..., q)."""
+
+    def hess_along(self, x: Array, B: Array) -> Array:
+        """Return Bᵀ∇²φ(x)B; shape (..., q, q)."""
+
+    @property
+    def factored(self) -> Any:
+        """Tell whether `hess_along` keeps curvatures that are small beside those of B's entries one by one."""
+
+    @property
+    def lowest(self) -> Array:
+        """Return a number below h everywhere, one per agent; minus infinity where none is known."""
 
 
 class Peers(Protocol):

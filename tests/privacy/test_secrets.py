@@ -52,7 +52,7 @@ def test_a_record_has_no_place_for_a_secret():
     names = set(re.findall(r'"(\w+)":', answer.record.to_json()))
     assert names == {
         "tacit", "agents", "links", "families", "unknowns", "runtime", "private", "stamps", "phase1", "mechanism", "sigma",
-        "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "hide", "coverage", "kind", "parts", "hidden", "open", "phase2", "algorithm", "settings", "step_size",
+        "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "hide", "coverage", "kind", "parts", "hidden", "open", "phase2", "algorithm", "settings", "step_size", "warmup",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "names", "disagreement", "error", "history", "seconds", "warnings", "doubt", "tells",
     }  # fmt: skip

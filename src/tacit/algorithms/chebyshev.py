@@ -4,6 +4,12 @@
     P(G) = I − T_K(c₂(I − c₃G)) / T_K(c₂),   c₂ = (1 + γ)/(1 − γ),  c₃ = 2/((1 + γ)λ)
 
 With K = ⌈1/√γ⌉ exchanges the non-zero eigenvalues of P(G) lie within a constant factor of each other.
+
+A warm start is the same polynomial, once. Masks of deviation σ want dual variables of size σ, which grow in a
+round only as far as agents disagree: little where a box or a steep cost confines x, and rounds then grow in
+proportion to σ. Start at d₀ = −P(G) g₀, with g₀ the own gradient of the effective cost at the public x₀: it adds up
+to zero like every later d, and leaves to the rounds what they would have to do without masks.
+
 Scaman, Bach, Bubeck, Lee, Massoulié, ICML 2017, Algorithm 2; Auzinger, lecture notes on iterative solvers.
 """
 
@@ -12,8 +18,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from tacit.algorithms.landscape import Landscape
 from tacit.network import Spectrum
 from tacit.typing import Array, Peers
+
+_WARM = 1e9  # by how much a warm start shrinks what pulls agents apart: masks of any size become small
 
 
 class Gossip(NamedTuple):
@@ -38,6 +49,17 @@ class Gossip(NamedTuple):
             return shortest
         c2 = (1.0 + shortest.gap) / (1.0 - shortest.gap)
         return shortest._replace(exchanges=max(2, math.ceil(math.acosh(max(factor, 1.0)) / math.acosh(c2))))
+
+    @classmethod
+    def warming(cls, landscape: Landscape) -> Gossip:
+        """Return enough gossip to begin with, where duals that start at zero would take long; else none."""
+        if not (landscape.is_masked and landscape.is_confined):
+            return NO_GOSSIP
+        return cls.reaching(landscape.spectrum, _WARM)
+
+    def balance(self, g: Array, peers: Peers) -> Array:
+        """Return d with Σ d = 0 and g + d ≈ mean(g), up to 1/T_K of what it was; 0 without exchanges."""
+        return self.average(g, peers) - g if self.exchanges else np.zeros_like(g)
 
     def average(self, x: Array, peers: Peers) -> Array:
         """Return x with its disagreement shrunk by T_K(c₂), and the mean as it was."""
@@ -70,3 +92,7 @@ class Gossip(NamedTuple):
             a_before, a = a, 2.0 * c2 * a - a_before
             before, current = current, 2.0 * c2 * contracted(current) - before
         return x - current / a
+
+
+NO_GOSSIP = Gossip(exchanges=0, gap=1.0, largest=1.0)
+"""Duals start at zero."""

@@ -15,7 +15,7 @@ Squaring loses half of the digits: columns alike to 10⁻⁸ have curvatures of 
 multiplies its rows with B first and squares afterwards, and the other half comes back; two or three sums do what a
 QR factorisation of all records would (CholeskyQR2; Yamamoto, Nakatsukasa, Yanagisawa, Fukaya, ETNA 44, 2015; with
 the shift of Fukaya, Kannan, Nakatsukasa, Yamamoto, Yanagisawa, SIAM J. Sci. Comput. 42(1), 2020). Costs that hold a
-Hessian and no rows (`Cost.factored` is false) have lost those digits already.
+Hessian and no rows (`CostAlong.factored` is false) have lost those digits already.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.algorithms.along import along
 from tacit.errors import RangeError
 from tacit.typing import Array, Cost, Peers, Rows
 
@@ -120,8 +121,9 @@ class Sight(NamedTuple):
         if self.is_plain or self.lowest < np.inf:
             return self
         shape = (*cost.affine.shape[:-1], 1)
-        blunt = np.broadcast_to(1.0 - np.asarray(cost.factored, dtype=np.float64)[..., None], shape)
-        lowest = np.broadcast_to(cost.lowest[..., None], shape)
+        sides = along(cost)
+        blunt = np.broadcast_to(1.0 - np.asarray(sides.factored, dtype=np.float64)[..., None], shape)
+        lowest = np.broadcast_to(sides.lowest[..., None], shape)
         known = np.isfinite(lowest)
         counts = peers.sum(np.concatenate([blunt, 1.0 - known], axis=-1))
         least = -np.inf

@@ -22,7 +22,8 @@ class Landscape:
 
     *bend* is what masks may add to the curvature of a single cost; the average stays as it is. Masks that bend
     costs hide their curvature, so settings must not follow from single costs: L is then bounded through the
-    average's, or by *limit*, the public bound, where costs are not convex one by one.
+    average's, or by *limit*, the public bound, where costs are not convex one by one. *is_masked* says that masks
+    pull single costs apart.
     """
 
     def __init__(
@@ -33,9 +34,10 @@ class Landscape:
         *,
         bend: float = 0.0,
         limit: float = np.inf,
+        is_masked: bool = False,
     ) -> None:
         self.cost, self.network, self.weights = cost, network, weights
-        self.bend, self.limit = bend, limit
+        self.bend, self.limit, self.is_masked = bend, limit, is_masked
 
     @cached_property
     def smoothness(self) -> float:
@@ -78,6 +80,11 @@ class Landscape:
     def is_convex(self) -> bool:
         """Whether every single cost is convex."""
         return self.strong_convexity >= 0
+
+    @cached_property
+    def is_confined(self) -> bool:
+        """Whether x can move only so far in a round, however hard it is pulled: in a box, or up a steep cost."""
+        return bool(np.isfinite(self.cost.limits).any()) or not np.isfinite(self.smoothness)
 
     def needs_smooth(self, algorithm: str) -> float:
         """Return L, or say why *algorithm* cannot choose a step."""

@@ -7,7 +7,8 @@
     x⁺ = prox_{αψ}(z⁺)
 
 Li, Shi, Yan, IEEE TSP 67(17), 2019, with one step for all agents, written with its dual variable d so
-that no round is special. Where ψ = 0, z = x. Safe step: α < 2/L, whatever the network.
+that no round is special; the first d may be a warm one (`chebyshev`). Where ψ = 0, z = x. Safe step:
+α < 2/L, whatever the network.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.typing import Array, Cost, Peers, Summand
 
@@ -28,6 +30,7 @@ class State(NamedTuple):
     z: Array  # the point whose proximal map is x
     d: Array  # dual variable: at the end it cancels the own gradient
     low: Array  # what rounding has cut off d so far
+    begun: Array  # 0 before the first round
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class NIDS:
     """Settings of NIDS."""
 
     step_size: float
+    warmup: Gossip = NO_GOSSIP
 
     exact: ClassVar[bool] = True
     handles_rough: ClassVar[bool] = True
@@ -47,20 +51,21 @@ class NIDS:
         """Return 1.6/L, well inside the safe range; 1 where there is no gradient to limit it."""
         landscape.needs_convex("NIDS")
         L = landscape.needs_smooth("NIDS")
-        return cls(step_size=1.6 / L if L else 1.0)
+        return cls(step_size=1.6 / L if L else 1.0, warmup=Gossip.warming(landscape))
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start without a dual correction."""
-        return State(x=x, z=x, d=np.zeros_like(x), low=np.zeros_like(x))
+        return State(x=x, z=x, d=np.zeros_like(x), low=np.zeros_like(x), begun=np.array(0.0))
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
-        """Run one round: one exchange, one gradient and one proximal step."""
-        x, alpha = state.x, self.step_size
-        downhill = x - alpha * (cost.grad(x) + state.d + state.low)
+        """Run one round: one exchange, one gradient and one proximal step; before the first, the warm start."""
+        x, alpha, g = state.x, self.step_size, cost.grad(state.x)
+        before = state.d if state.begun else self.warmup.balance(g, peers)
+        downhill = x - alpha * (g + before + state.low)
         v = downhill + x - state.z
         u = (v - peers.mix(v)) / 2
         z = downhill - u
         # masks make d as large as σ and its increments tiny: without `low`, rounding would let Σ d leave zero
         more = u / alpha + state.low
-        d = state.d + more
-        return State(x=cost.rough_prox(z, alpha), z=z, d=d, low=more - (d - state.d))
+        d = before + more
+        return State(x=cost.rough_prox(z, alpha), z=z, d=d, low=more - (d - before), begun=np.array(1.0))

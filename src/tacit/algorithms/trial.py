@@ -6,6 +6,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from tacit.algorithms.along import along
 from tacit.algorithms.directions import Sight
 from tacit.costs import pack, packed_size
 from tacit.costs.told import RowWise, told_hessian
@@ -54,8 +55,9 @@ def model(x: Array, cost: Cost, sight: Sight) -> list[Array]:
     if sight.is_plain:
         return [cost.grad(x), hessian(x, cost)]
     shape, B = cost.affine.shape[:-1], sight.B
-    H = pack(cost.hess_along(x, B))
-    return [cost.grad_along(x, B), np.broadcast_to(H, (*shape, H.shape[-1]))]
+    sides = along(cost)
+    H = pack(sides.hess_along(x, B))
+    return [sides.grad_along(x, B), np.broadcast_to(H, (*shape, H.shape[-1]))]
 
 
 def hessian(x: Array, cost: Cost) -> Array:

@@ -12,7 +12,7 @@ import typer
 from tacit.certificates import limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
-from tacit.cli.declared import section_of, told_by
+from tacit.cli.declared import UNCOUNTED, section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
@@ -233,4 +233,5 @@ def statements(agent: Agent) -> list[str]:
             f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
             "brought in can be told by subtraction. The rest is about those who stayed."
         )
-    return [*lines, *privacy_lines(stamps, certificate), *([] if certificate is None else limits(certificate))]
+    lines += [*privacy_lines(stamps, certificate), *([] if certificate is None else limits(certificate))]
+    return [*lines, UNCOUNTED] if counted is None and manifest.model is not None else lines

@@ -22,6 +22,9 @@ Where messages are gossip:
     max(L/μ_g, 2/(1 − λ₂))                         OPAPC: fewer exchanges, with K of them a round
     else                                           NIDS: its step does not depend on the network
 
+Where masks meet a box, or costs without a Lipschitz gradient, NIDS and ADMM start with dual variables at the masks'
+scale (`chebyshev`): else rounds would grow in proportion to σ.
+
 The last two numbers are exchanges per factor e of accuracy: OPAPC's theorem has every cost's own μ in it,
 while NIDS profits from the curvature μ_g of the average cost.
 
@@ -104,7 +107,8 @@ def choose(
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
     limit = problem.dim * privacy.terms(problem.network, problem.dim).bound if privacy and bend else np.inf
-    landscape = Landscape(problem.stack, problem.network, weights, bend=bend, limit=limit)
+    masked = privacy is not None and privacy.terms(problem.network, problem.dim).sigma is not None
+    landscape = Landscape(problem.stack, problem.network, weights, bend=bend, limit=limit, is_masked=masked)
     return Choice(kind.tuned(landscape), weights, reason)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
@@ -245,7 +245,7 @@ def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None,
     if name not in ALGORITHMS:
         raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
     known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float, "int", int)}
-    if not known or len(known) < len(fields(ALGORITHMS[name])):
+    if not known or not known >= {f.name for f in fields(ALGORITHMS[name]) if f.default is MISSING}:
         raise AlgorithmError(
             f"[algorithm] {name} tunes itself from the costs and the network; remove {', '.join(settings)}."
         )

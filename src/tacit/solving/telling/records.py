@@ -19,6 +19,7 @@ from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, Telling
 from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, judged, replayed, width
+from tacit.typing import Summand
 
 _TYPICAL = 15
 """Rounds of sums that are expected before a run, where none were tried."""
@@ -80,7 +81,7 @@ def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> 
         except MISFITS:
             a_round = 0
     if not a_round:
-        a_round = sum(part.size(m) for part in job.algorithm.sums)
+        a_round = sum(Summand(part).size(m) for part in job.algorithm.sums)
     numbers = a_round * _TYPICAL
     return a_round, numbers if most is None else min(most, numbers)
 
