@@ -30,8 +30,6 @@ _ARMIJO = 0.25
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
 _FARTHER = 8.0  # times as far as before, over flat ground
 _LINEAR = 0.1  # of the last gain: one as large says that a row saturates, and that the model bounds nothing
-    0.1  # of the last gain: one as large says that a row saturates, e-fold by e-fold, and the model bounds nothing
-)
 
 
 class State(NamedTuple):
