@@ -3,8 +3,8 @@
 The labels of agent i are determined iff the rows of A_i are independent of all other rows in A_H
 (`tacit.certificates.determined`). Where all agents but any two have far more rows than there are unknowns, rows
 depend on each other and no label follows, unless a column is zero in nearly all rows: then its sums belong to the
-few that are left. The test looks at such columns always, and at the rest of the linear algebra only where records are few;
-beside a run on many records it costs nothing.
+few that are left. The test looks at such columns always, and at the rest of the linear algebra only where records
+are few; beside a run on many records it costs nothing.
 
 A stranger is an agent whose affine part is hidden and no sum of labels: m unknown numbers, which hide everything
 from whoever is not that agent. So every onlooker that counts is, or has with it, all strangers.
