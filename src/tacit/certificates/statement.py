@@ -80,6 +80,7 @@ def exposing(stamps: Iterable[Stamp], certificate: Certificate) -> list[Stamp]:
     Against nobody but outsiders the network's own stamps do not hold.
     """
     stamps = [stamp for stamp in stamps if certificate.guards != 0 or stamp.reason not in OF_THE_NETWORK]
+    stamps += [stamp for stamp in certificate.stamps if stamp not in stamps]
     alone = replace(certificate, stamps=())
     if alone.is_private or any(stamp.voids and stamp.reason in OF_THE_NETWORK for stamp in stamps):
         return stamps
