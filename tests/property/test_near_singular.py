@@ -337,6 +337,20 @@ def test_a_lasso_of_columns_alike_to_seven_digits_is_close_or_says_how_far(seed)
     judge(exact, model.coef_, model.doubt_, "lasso")
 
 
+@pytest.mark.parametrize("ulps", [1, 2, 5])
+@pytest.mark.parametrize("far", [1 / 3, 1e3 / 3, 1e8 / 3])
+def test_a_column_that_varies_by_its_last_digits_is_not_called_constant(far, ulps):
+    rng = np.random.default_rng(ulps)
+    z, digits = rng.standard_normal((20, 2)), rng.integers(-ulps, ulps + 1, 20)
+    X, y = np.column_stack([z[:, 0], far + np.spacing(far) * digits]), z[:, 0] + 3.0 * digits + 0.5 * z[:, 1]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PrivateLinearRegression().fit(X, y, groups=np.arange(20) % 3)
+    assert not any("is the same number" in str(each.message) for each in caught)
+    exact = exactly.Exact(np.column_stack([X, np.ones(20)]), y, exactly.squares)
+    judge(exact, np.append(model.coef_, model.intercept_), model.doubt_, "linear", start=[0.0, 0.0, y.mean()])
+
+
 @pytest.mark.search
 @settings(max_examples=2 * LONG)
 @given(*runs)
