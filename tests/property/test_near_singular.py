@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import TacitError, UnboundedError
+from tacit.errors import AlgorithmError, TacitError, UnboundedError
 from tacit.learning import (
     PrivateElasticNet,
     PrivateHuberRegressor,
@@ -317,6 +317,24 @@ def test_a_row_that_saturates_is_no_convergence_without_a_bound(seed):
         model = PrivateLogisticRegression(C=1e4).fit(X, y, groups=np.arange(30) % 3)
     exact = exactly.Softmax(np.column_stack([X, np.ones(30)]), y, 3, l2=[1e-4, 1e-4, 1e-4, 0.0] * 3)
     judge(exact, np.column_stack([model.coef_, model.intercept_]).ravel(), model.doubt_, "softmax")
+
+
+@pytest.mark.parametrize("seed", [2, 8, 14, 23, 26, 31, 33])
+def test_a_lasso_of_columns_alike_to_seven_digits_is_close_or_says_how_far(seed):
+    """Through a summed Hessian their difference cannot be seen, and a small penalty does not settle it either."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((8, 3))
+    like = z[:, 0] + 1e-7 * rng.standard_normal(8)
+    X, y = np.column_stack([z, like, z[:, 0] + like]), z @ rng.standard_normal(3) + 0.5 * rng.standard_normal(8)
+    model = PrivateLasso(alpha=1e-8, fit_intercept=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X, y, groups=np.arange(8) % 3)
+        except AlgorithmError:  # all but flat; a lasso is never unbounded
+            return
+    exact = exactly.Exact(X, y, exactly.squares, l1=[8e-8] * 5)
+    judge(exact, model.coef_, model.doubt_, "lasso")
 
 
 @pytest.mark.search

@@ -21,7 +21,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
-from tacit.errors import UnboundedError
+from tacit.errors import AlgorithmError, UnboundedError
 from tacit.typing import Array, Cost, Peers, Rows, Summand
 
 _EPS = float(np.finfo(float).eps)
@@ -154,7 +154,7 @@ def _rough(at: State, g: Array, H: Array, penalty: Penalty, resolution: float) -
     reach = 0.0
     try:
         u = minimise(x, g, H, penalty, blur=blur)
-    except UnboundedError:  # far from the optimum a cost may be straight: then as far as a ridge lets it go
+    except (AlgorithmError, UnboundedError):  # a cost may be straight here: then as far as a ridge lets it go
         reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
         ridge = float(np.abs(g).max()) / reach
         u = minimise(x, g, H + ridge * np.eye(m), penalty, blur=blur)
@@ -204,7 +204,10 @@ def _bound(at: State, seen: Directions, sight: Sight, left: float, fell: float) 
 
 
 def _whole(at: State, sight: Sight) -> float:
-    return max(float(at.value - sight.lowest), 0.0) if np.isfinite(sight.lowest) else np.inf
+    if not np.isfinite(sight.lowest):
+        return np.inf
+    rounding = (8.0 + len(at.x)) * _EPS * float(at.pull @ np.abs(at.x))  # of terms that cancel in the value
+    return max(float(at.value - sight.lowest), 0.0) + rounding
 
 
 def _turned(H: Array, B: Array) -> Array:

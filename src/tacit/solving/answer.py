@@ -14,6 +14,7 @@ from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.errors import VacuousError
 from tacit.network import Network
 from tacit.solving.record import RunRecord
+from tacit.solving.telling import against
 from tacit.stamps import beyond_the_network
 from tacit.typing import Array
 
@@ -61,15 +62,17 @@ class Answer:
                 "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…) or SumMasks()."
             )
         names = self.network.agents
+        members = None if coalition is None else list(coalition)
+        size = len(members) if members is not None else 1 if any is None else any
         link_scales = {(names[i], names[j]): scale for i, j, scale in phase1.link_scales} or None
         sigma = math.inf if phase1.sigma is None else phase1.sigma
         certificate = certify(
-            self.network, coalition, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
+            self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
         return replace(
             certificate,
             coverage=phase1.coverage,
-            stamps=beyond_the_network(self.record.stamps),
+            stamps=(*beyond_the_network(self.record.stamps), *against(self.record.tells, size)),
             computational=phase1.pairing == "seeds",
         )
 
