@@ -21,8 +21,8 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.installed            ## solve a private problem and replay the paper's illustration
 	$(BIN)/tacit demo
 
-test: $(VENV)/.installed-dev        ## the test suite, with coverage
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term
+test: $(VENV)/.installed-dev        ## the test suite; make test ARGS=--cov measures coverage
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
 
 test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m network

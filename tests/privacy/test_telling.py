@@ -13,7 +13,7 @@ import tacit
 from tacit.algorithms import Newton
 from tacit.solving.record import RunRecord
 from tacit.solving.solve import NotPrivateWarning, prepare
-from tacit.solving.telling.labels import labels_told
+from tacit.solving.telling.label_rank import labels_told
 from tacit.solving.telling.surrogates import judged, replayed
 
 SIGMA = 1e3

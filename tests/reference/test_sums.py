@@ -620,3 +620,13 @@ def test_a_box_has_no_slope_to_bracket():
     boxed = [tacit.Quadratic([[1.0]], [1.0]) + tacit.Box(-1.0, 1.0)] * 3
     with pytest.raises(tacit.TacitError, match="a rough term such as a box has none at its limits"):
         tacit.solve(tacit.Problem(nx.complete_graph(3), boxed), privacy=SumMasks(), algorithm="bracket")
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_lbfgs_on_classes_told_apart_without_error_neither_breaks_nor_says_converged(scale):
+    """There gradients fall below 1e-154, and their squares to nothing."""
+    X = scale * np.array([[1.0], [2.0], [-1.0], [-2.0], [3.0], [-3.0]])
+    costs = [tacit.Logistic(X[k::3], (X[k::3, 0] > 0).astype(float)) for k in range(3)]
+    answer = tacit.solve(tacit.Problem(nx.complete_graph(3), costs), algorithm="lbfgs", max_rounds=3000)
+    assert not answer.converged
+    assert "may have no minimum" in answer.sentence

@@ -1,17 +1,21 @@
 """Where x is confined, by a box or a steep cost, large masks and long networks cost hardly more rounds than none."""
 
+from itertools import product
+
 import networkx as nx
 import numpy as np
 import pytest
 
 import tacit
-from tacit.algorithms import ADMM, NIDS, Landscape
+from tacit.algorithms import ADMM, NIDS, PGEXTRA, Landscape
 from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
 from tacit.auditing.replayed import replay
 from tacit.auditing.watch import watch_effective
 from tacit.runtimes.stacked import Stacked
 from tacit.solving import prepare
 from tacit.solving.choice import choose
+from tacit.solving.confined import rounds_in_a_box
+from tacit.solving.solve import InexactWarning
 from tacit.testing import check_algorithm, small_problem
 
 REGULAR = nx.random_regular_graph(4, 20, seed=1)
@@ -97,3 +101,36 @@ def test_all_that_a_warm_start_says_follows_from_the_effective_costs(name):
     view, effective, _ = watch_effective(job, [3])
     assert len(view.only("mix", "gather")) > 20  # those of the start are among them
     assert replay(job, view, effective, [3], exactly=True).status == "within"
+
+
+COLD = [PGEXTRA(0.1), NIDS(0.3), ADMM(2.0)]
+GRAPHS = {"regular": REGULAR, "complete": nx.complete_graph(10), "path": nx.path_graph(20)}
+
+
+def named(value):
+    return value if isinstance(value, str) else type(value).__name__
+
+
+@pytest.mark.parametrize("algorithm", COLD, ids=named)
+def test_a_cold_start_that_will_take_too_long_says_so_before_the_run(algorithm):
+    with pytest.warns(InexactWarning, match="rounds, and 20 are allowed"):
+        answer = tacit.solve(
+            boxed(REGULAR), privacy=tacit.AffineMasks(1e6, seed=1), algorithm=algorithm, max_rounds=20
+        )
+    assert "starts its dual variables at zero" in answer.record.warnings[0]
+
+
+@pytest.mark.parametrize(("algorithm", "graph"), [*product(COLD[:2], GRAPHS), (COLD[2], "complete")], ids=named)
+def test_the_rounds_of_a_cold_start_are_foretold_within_a_factor_of_three(algorithm, graph):
+    problem, masks = boxed(GRAPHS[graph]), tacit.AffineMasks(1e3, seed=1)
+    foretold = rounds_in_a_box(problem, masks, choose(problem, algorithm, privacy=masks))
+    answer = tacit.solve(problem, privacy=masks, algorithm=algorithm)
+    assert answer.converged
+    assert 1 / 3 <= foretold / answer.record.phase2.rounds <= 3
+
+
+def test_nothing_is_foretold_where_the_start_is_warm_or_nothing_confines():
+    masks = tacit.AffineMasks(1e6)
+    for problem in (boxed(REGULAR), poisson(REGULAR), small_problem()):
+        assert rounds_in_a_box(problem, masks, choose(problem, privacy=masks)) == 0.0
+    assert rounds_in_a_box(boxed(REGULAR), None, choose(boxed(REGULAR), COLD[0])) == 0.0

@@ -54,6 +54,10 @@ class ADMM:
         stiffer = max(1.0, _STIFF / float(np.sqrt(Gossip.of(landscape.spectrum).gap)))
         return cls(penalty=stiffer * _typical_curvature(landscape) / degree, warmup=Gossip.warming(landscape))
 
+    def dual_growth(self, degree: float) -> float:
+        """Return the most by which λ grows in a round, where agents are within 1 of each other."""
+        return np.inf if self.warmup.exchanges else self.penalty * degree
+
     def init(self, x: Array, cost: Cost) -> State:
         """Start without a price."""
         return State(x=x, dual=np.zeros_like(x), begun=np.array(0.0))

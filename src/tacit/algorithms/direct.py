@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tacit.algorithms.directions import Directions, Sight
+from tacit.algorithms.directions import NOTICED, Directions, Sight
 from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model
@@ -84,10 +84,11 @@ class Direct:
         if (seen.curvature[~seen.lost] < -_SURE * seen.noise[~seen.lost]).any():
             raise UnboundedError("the sum of the costs is not convex: its curvature is negative in some direction.")
         if penalty.is_rough:
-            least = minimise(x, g, H, penalty, blur=m * peers.resolution)
-            again = np.isinf(state.bound) and bool(seen.vague.any())  # once more, from gradients where x is large
-            error = np.inf if again else np.finfo(float).eps * np.abs(least).max()
-            return state._replace(x=least, error=np.asarray(error), bound=np.array(0.0))
+            least = _rough(state, x, minimise(x, g, H, penalty, blur=m * peers.resolution), g, H, penalty, seen)
+            if least.loose.any():  # nothing better bounds it than that costs have a lowest value
+                lowest = sight._replace(bases=np.array(1)).asked(cost, peers).lowest
+                return least._replace(bound=-lowest if np.isfinite(lowest) else np.array(np.inf))
+            return least
         slope = seen.slope(g + (penalty.l2 * x) @ sight.B)
         p, fell = seen.step(slope), float(state.fell) + seen.gain(slope)
         done = not seen.vague.any()
@@ -95,6 +96,26 @@ class Direct:
         error = np.finfo(float).eps * np.abs(x + p).max() if done else np.inf
         loose = seen.loose(fell, float(bound)) if done else np.zeros(m)
         return State(x + p, np.asarray(error), np.array(fell), loose, np.asarray(bound), *sight.next(seen))
+
+
+def _rough(state: State, x: Array, least: Array, g: Array, H: Array, penalty: Penalty, seen: Directions) -> State:
+    """Return the state at the minimiser of a sum with kinks or limits, found from g and H at x.
+
+    Where curvature is vague the gradient there is looked at too; two looks that disagree leave a doubt.
+    """
+    p, first = least - x, bool(np.isinf(state.bound))
+    gain = penalty.value(x) - penalty.value(least) - float(g @ p) - 0.5 * float(p @ H @ p)
+    if first and seen.vague.any():
+        return state._replace(x=least, bound=np.array(0.0))
+    state = state._replace(
+        x=least, error=np.asarray(np.finfo(float).eps * np.abs(least).max()), bound=np.array(0.0)
+    )
+    q, bend = g - H @ x, np.diag(H)
+    rounding = float(np.finfo(float).eps * (q[bend > 0] ** 2 / bend[bend > 0]).max(initial=0.0))
+    fell = -float(q @ least) - 0.5 * float(least @ H @ least) - penalty.value(least)
+    if first or abs(gain) <= NOTICED * fell + rounding:
+        return state
+    return state._replace(loose=seen.involved(), fell=np.array(max(fell, 0.0)))
 
 
 def _bound(seen: Directions, slope: Array, sight: Sight, fell: float, resolution: float) -> float:

@@ -91,7 +91,11 @@ class LBFGS:
     def _moved(self, state: State, x: Array, total: Array, peers: Peers) -> State:
         g, steps, changes, curvature = total[1:], state.steps, state.changes, state.curvature
         s, y = x - state.x, g - state.g
-        if s @ y > 1e-10 * (y @ y) * np.finfo(float).eps ** 0.5 and np.isfinite(state.value):
+        moved = np.isfinite(state.value)
+        if moved and y @ y <= np.finfo(float).tiny:
+            if np.abs(s).max() > 1e-6 * np.abs(x).max():  # it has flattened out: nothing tells how far it goes on
+                curvature = np.array(0.0)
+        elif moved and s @ y > 1e-10 * (y @ y) * np.finfo(float).eps ** 0.5:
             steps, changes = np.vstack([steps[1:], s]), np.vstack([changes[1:], y])
             curvature = np.minimum(curvature, s @ y / (s @ s))
         p = _direction(g, steps, changes)
@@ -106,6 +110,8 @@ class LBFGS:
 
 def _distance(g: Array, p: Array, curvature: float, resolution: float) -> float:
     """Return about how far the optimum is: the gradient over the least curvature that a step has met."""
+    if not curvature:
+        return np.inf
     if np.abs(g).max() <= resolution or not g.any():
         return 0.0  # nothing is left that a sum could show
     return max(float(np.abs(p).max()), float(np.linalg.norm(g)) / curvature) if np.isfinite(curvature) else np.inf

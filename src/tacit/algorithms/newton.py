@@ -21,7 +21,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
-from tacit.errors import UnboundedError
+from tacit.errors import AlgorithmError, UnboundedError
 from tacit.typing import Array, Cost, Peers, Rows, Summand
 
 _EPS = float(np.finfo(float).eps)
@@ -29,6 +29,7 @@ _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in
 _ARMIJO = 0.25
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
 _FARTHER = 8.0  # times as far as before, over flat ground
+_LINEAR = 0.1  # of the last gain: one as large says that a row saturates, and that the model bounds nothing
 
 
 class State(NamedTuple):
@@ -133,11 +134,16 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
         error = 0.0  # nothing is left that a sum could show, however long the step
     fell = max(float(at.start - at.value), 0.0)
     bound = np.inf if unsure else _bound(at, seen, sight, 2.0 * gain + 8.0 * floor, fell)
+    last = float(np.abs(at.promise)) / 2.0
+    saturating = bool(sight.bases) and last > 4.0 * floor and gain > _LINEAR * last
+    if saturating and not unsure:
+        bound = _whole(at, sight)
+    loose = np.zeros(m) if unsure else seen.involved() if saturating else seen.loose(fell, bound)
     following = sight.again if reach else sight.next(seen)
     return at._replace(
         error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach), hessian=hessian,
         width=np.asarray(width), bound=np.asarray(bound),
-        fell=np.array(fell), loose=seen.loose(fell, bound) if not unsure else np.zeros(m), **following._asdict(),
+        fell=np.array(fell), loose=loose, **following._asdict(),
     )  # fmt: skip
 
 
@@ -148,7 +154,7 @@ def _rough(at: State, g: Array, H: Array, penalty: Penalty, resolution: float) -
     reach = 0.0
     try:
         u = minimise(x, g, H, penalty, blur=blur)
-    except UnboundedError:  # far from the optimum a cost may be straight: then as far as a ridge lets it go
+    except (AlgorithmError, UnboundedError):  # a cost may be straight here: then as far as a ridge lets it go
         reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
         ridge = float(np.abs(g).max()) / reach
         u = minimise(x, g, H + ridge * np.eye(m), penalty, blur=blur)
@@ -193,8 +199,15 @@ def _has_flattened(at: State, seen: Directions, blur: Array, penalty: Penalty, r
 
 def _bound(at: State, seen: Directions, sight: Sight, left: float, fell: float) -> float:
     """Return the most by which the sum can still fall: all of it, where something is lost."""
-    whole = max(float(at.value - sight.lowest), 0.0) if np.isfinite(sight.lowest) else np.inf
+    whole = _whole(at, sight)
     return whole if seen.lost.any() else min(left + seen.doubt() * fell, whole)
+
+
+def _whole(at: State, sight: Sight) -> float:
+    if not np.isfinite(sight.lowest):
+        return np.inf
+    rounding = (8.0 + len(at.x)) * _EPS * float(at.pull @ np.abs(at.x))  # of terms that cancel in the value
+    return max(float(at.value - sight.lowest), 0.0) + rounding
 
 
 def _turned(H: Array, B: Array) -> Array:

@@ -53,6 +53,10 @@ class NIDS:
         L = landscape.needs_smooth("NIDS")
         return cls(step_size=1.6 / L if L else 1.0, warmup=Gossip.warming(landscape))
 
+    def dual_growth(self, degree: float) -> float:
+        """Return the most by which d grows in a round, where agents are within 1 of each other."""
+        return np.inf if self.warmup.exchanges else degree / (degree + 1.0) / (2.0 * self.step_size)
+
     def init(self, x: Array, cost: Cost) -> State:
         """Start without a dual correction."""
         return State(x=x, z=x, d=np.zeros_like(x), low=np.zeros_like(x), begun=np.array(0.0))

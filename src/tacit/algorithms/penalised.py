@@ -24,6 +24,11 @@ _GUESSES = 200  # steps of the first guess; more of them where faces do not lead
 _ROUNDS = 4
 _TIGHT = 1e-12  # share of all slopes in sight that counts as none
 _EPS = float(np.finfo(float).eps)
+_EXPLAINED = 16.0  # |slope| ≤ √λ |residuals| of rows: so many times the largest slope stand for the residuals
+_ALL_BUT_FLAT = (
+    "the sum of the costs with its penalties is all but flat, and its minimum could not be found to rounding; add "
+    "data or a small l2 penalty."
+)
 
 
 class Penalty(NamedTuple):
@@ -99,10 +104,7 @@ class _Faces:
                 return u
         if self._violation(u).max() <= 1e3 * self.slack(u):
             return u
-        raise AlgorithmError(
-            "the sum of the costs with its penalties is all but flat, and its minimum could not be found to "
-            "rounding; add data or a small l2 penalty."
-        )
+        raise AlgorithmError(_ALL_BUT_FLAT)
 
     def _guess(self, u: Array, steps: int) -> Array:
         """Return the point after some accelerated proximal gradient steps, where they lead down."""
@@ -150,6 +152,9 @@ class _Faces:
         reach = np.where(free, np.minimum(to_zero, to_limit), np.inf)
         first = int(reach.argmin())
         if not level and np.isinf(reach[first]):
+            hidden = _EXPLAINED * np.sqrt(self.flat) * float(np.abs(self.g).max(initial=0.0))
+            if np.abs(along[flat]).max() <= hidden:
+                raise AlgorithmError(_ALL_BUT_FLAT)  # curvature too small to be seen explains a slope as small
             raise UnboundedError("the sum of the costs is unbounded below; add data or a small l2 penalty.")
         if level and reach[first] > 1.0:
             u[free] += step

@@ -38,6 +38,10 @@ class PGEXTRA:
         L = landscape.needs_smooth("PG-EXTRA")
         return cls(step_size=0.9 * (1.0 + landscape.spectrum.smallest) / L if L else 1.0)
 
+    def dual_growth(self, degree: float) -> float:
+        """Return the most by which c/α grows in a round, where agents are within 1 of each other."""
+        return degree / (degree + 1.0) / (2.0 * self.step_size)
+
     def init(self, x: Array, cost: Cost) -> State:
         """Start without any accumulated disagreement."""
         return State(x=x, c=np.zeros_like(x))

@@ -182,6 +182,11 @@ class Ledger:
         """
         return self._review(self.entries(), release, tuple(left), tuple(accept_changes))
 
+    def reviewed(self, entry: Entry) -> Review:
+        """Judge a run that is recorded already, as it was when it was entered: by the runs before it."""
+        before = tuple(each for each in self.entries() if each.number < entry.number)
+        return self._review(before, entry.release, (), ())
+
     def add(
         self,
         release: Release,

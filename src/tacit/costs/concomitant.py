@@ -67,7 +67,7 @@ class ConcomitantHuber(Family):
         """Features and labels."""
         return regression(
             type(self),
-            records=len(self.A),
+            records=int(np.count_nonzero(self.here)),
             unknowns=int(self.A.shape[-1]),
             intercept=self.intercept,
             labels=lambda rng, scores: scores + rng.normal(size=len(scores)),

@@ -18,6 +18,7 @@ from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
+from tacit.costs.rare import rare
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
@@ -51,8 +52,11 @@ class LeastSquares(Columns, Quadratic):
         m = rows.shape[1]
         if weight is not None:
             root = np.sqrt(row_weights(weight, len(rows)))
-            rows, b = root[:, None] * rows, root * b
+            rows, b = root[root > 0, None] * rows[root > 0], (root * b)[root > 0]
+            self.records = len(rows)
+            rows, b = (rows, b) if len(rows) else (np.zeros((1, m)), np.zeros(1))
         self.affine = -(b @ rows)
+        self._rare = rare(rows) if len(rows) > m else None
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
         self._lowest = np.asarray(-0.5 * (b @ b))
@@ -60,7 +64,7 @@ class LeastSquares(Columns, Quadratic):
     @property
     def labels(self) -> Labels | None:
         """Beside A."""
-        return Labels(self.A, self.records, None)
+        return Labels(self.A, self.records, None, self._rare)
 
     @property
     def secrets(self) -> Secrets | None:

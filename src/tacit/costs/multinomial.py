@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
 from tacit.costs.family import Curvature, Family, finite, penalty
-from tacit.costs.rows import design, row_weights
+from tacit.costs.rows import design, row_weights, with_weight
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -80,14 +80,15 @@ class Multinomial(Family):
     @property
     def labels(self) -> Labels | None:
         """Beside A, once for every contrast between classes."""
-        return Labels(self.A, len(self.A), float(np.log2(self.classes)))
+        rows = with_weight(self.A, self.weight)
+        return Labels(rows, len(rows), float(np.log2(self.classes)))
 
     @property
     def secrets(self) -> Secrets | None:
         """Features, and a class."""
         return regression(
             type(self),
-            records=len(self.A),
+            records=len(with_weight(self.A, self.weight)),
             unknowns=int(self.A.shape[-1]),
             intercept=self.intercept,
             labels=lambda rng, scores: rng.integers(self.classes, size=len(scores)).astype(np.float64),

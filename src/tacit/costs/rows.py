@@ -79,7 +79,8 @@ class RowSum(Columns, Family):
     @property
     def labels(self) -> Labels | None:
         """Beside A."""
-        return Labels(self.A, len(self.A), self.label_bits)
+        rows = with_weight(self.A, self.weight)
+        return Labels(rows, len(rows), self.label_bits)
 
     @staticmethod
     @abstractmethod
@@ -91,7 +92,7 @@ class RowSum(Columns, Family):
         """Features and labels."""
         return regression(
             type(self),
-            records=len(self.A),
+            records=len(with_weight(self.A, self.weight)),
             unknowns=self.dim,
             intercept=self.intercept,
             labels=self.guess,
@@ -225,6 +226,11 @@ def row_weights(weight: ArrayLike | None, rows: int) -> Array:
     if len(found) != rows or (found < 0).any():
         raise CostError(f"weight needs a number for each of the {rows} rows, zero or positive.")
     return found
+
+
+def with_weight(A: Array, weight: Array | None) -> Array:
+    """Return the rows that are part of a sum at all."""
+    return A if weight is None or weight.all() else A[weight > 0]
 
 
 def row_offsets(offset: ArrayLike | None, rows: int) -> Array:

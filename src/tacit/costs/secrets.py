@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from tacit.costs.rare import Rare
 from tacit.typing import Array
 
 if TYPE_CHECKING:
@@ -30,10 +31,13 @@ class Labels(NamedTuple):
     """Labels y that enter a cost through −Aᵀy alone, beside features A that affine masks leave in the open."""
 
     rows: Array
-    """A, or a factor with the same AᵀA."""
+    """A without records of weight 0, or a factor with the same AᵀA."""
     records: int
+    """Those with a weight: others are no part of any sum, and hide nobody."""
     bits: float | None
     """How much there is to know of one label; None where it is a real number."""
+    few: Rare | None = None
+    """The rare columns of A, where *rows* no longer show them; None to look at *rows*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Secrets:
 
     def costs(self, rows: Array) -> Family:
         """Return agents with one record each, and an equal part of the penalty; each says that it has one."""
-        costs = self.of_rows(rows, self.penalty / self.records)
+        costs = self.of_rows(rows, self.penalty / max(self.records, 1))
         costs.facts = np.ones((len(rows), 1))
         return costs
 

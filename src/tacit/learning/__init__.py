@@ -5,8 +5,8 @@
 >>> model = PrivateRidge(alpha=0.5).fit(X, y, groups=["north", "south", "west", "west"])
 >>> model.coef_.round(4).tolist()
 [1.9535]
->>> model.certificate_.is_private
-True
+>>> model.certificate_.is_private  # four records: what is added up tells them
+False
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
 
     def sentence(self, names: tuple[str, ...] = ()) -> str:
         """Say which unknowns, and how far; *names* stand in for positions."""
-        called = [names[k] if names else str(k + 1) for k in self.unknowns]
+        called = list(dict.fromkeys(names[k] if names else str(k + 1) for k in self.unknowns))  # a class each
         if len(called) > _LISTED:
             called = [*called[: _LISTED - 1], f"{len(called) - _LISTED + 1} more"]
         several = " and ".join([", ".join(called[:-1])] * (len(called) > 1) + called[-1:])

@@ -148,8 +148,9 @@ class Watch:
         if look.size > _ABSURD:
             return Verdict(
                 Status.DIVERGED,
-                f"The estimates reached {look.size:.1e} by round {done}, which no unit explains: somebody's "
-                "numbers are wrong, or the sum of the costs has no minimum. Let every member check its data.",
+                f"The estimates reached {look.size:.1e} by round {done}, which no unit explains: the step is "
+                "too large, somebody's numbers are wrong, or the sum of the costs has no minimum. Use a smaller "
+                "step, and let every member check its data.",
             )
         self._largest = max(self._largest, look.size)
         scale = float(max(look.size, 1e-6 * self._largest, np.finfo(float).tiny))

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from tacit.costs import CostStack, Family, Linear, Quadratics
 from tacit.coverage import Coverage
-from tacit.errors import CostError, InputError, ProtectionError
+from tacit.errors import InputError, ProtectionError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.solving.problem import Problem
 
@@ -58,18 +58,14 @@ def mechanism_for(
 SMOOTHER = "a smooth cost in its place, such as Huber, with SumMasks()"
 
 
-def adds_up(cost: Family | CostStack) -> bool:
-    """Tell whether secret sums can carry *cost*: rough terms with centres of their own do not add up to one."""
-    try:
-        _ = cost.penalty
-    except CostError:
-        return False
-    return True
+def fits_sums(cost: Family | CostStack) -> bool:
+    """Tell whether secret sums can carry *cost*: by its penalties, or unknown by unknown by its slopes."""
+    return cost.adds_up or (cost.separable and cost.has_slopes)
 
 
 def _remedy(problem: Problem, coverage: Coverage, protect: Protection) -> str:
     """Return masks that do hide what was asked for."""
-    if not adds_up(problem.stack):
+    if not fits_sums(problem.stack):
         return SMOOTHER
     others: dict[str, Coverage] = {}
     if coverage.kind != "affine":

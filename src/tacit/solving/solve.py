@@ -15,6 +15,7 @@ from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Mechanism
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
+from tacit.solving import confined
 from tacit.solving.answer import Answer
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
@@ -33,7 +34,7 @@ class NotPrivateWarning(UserWarning):
 
 
 class InexactWarning(UserWarning):
-    """The algorithm, or the masks' lattice, does not end at the optimum."""
+    """The algorithm, or the masks' lattice, does not end at the optimum, or not within the rounds allowed."""
 
 
 class CollinearWarning(InexactWarning):
@@ -123,7 +124,7 @@ class Prepared(NamedTuple):
     choice: Choice
     stamps: list[Stamp]
     cautions: list[str]
-    """What may be inexact, in sentences."""
+    """What may be inexact, or take more rounds than are allowed, in sentences."""
     tells: Telling | None
     """How much of what is hidden the run will tell; None where nothing is hidden, or nothing is known of it."""
 
@@ -158,7 +159,8 @@ def prepare(
         floor=_rounding_floor(problem, privacy),
     )
     tells, more = telling(problem, job)
-    return Prepared(job, choice, [*stamped(problem, privacy), *more], _cautions(problem, privacy, choice), tells)
+    cautions = [*_cautions(problem, privacy, choice), *confined.caution(problem, privacy, choice, max_rounds)]
+    return Prepared(job, choice, [*stamped(problem, privacy), *more], cautions, tells)
 
 
 def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[str]:

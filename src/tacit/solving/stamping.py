@@ -16,7 +16,7 @@ from tacit.network import Topology
 from tacit.network.hinges import hinges
 from tacit.network.topology import listed
 from tacit.solving.problem import Problem
-from tacit.solving.protection import SMOOTHER, adds_up
+from tacit.solving.protection import SMOOTHER, fits_sums
 from tacit.stamps import Stamp
 
 _MANY, _ULP = 10_000, 2.0**-52
@@ -49,7 +49,7 @@ def of_costs(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
     for group in groups(problem.stack):
         agents = [everybody[i] for i in np.arange(len(everybody))[group.rows]]
         whom = [] if len(agents) == len(everybody) else agents
-        yield from nothing_hidden(privacy.coverage(group.cost), whom, summable=adds_up(group.cost))
+        yield from nothing_hidden(privacy.coverage(group.cost), whom, summable=fits_sums(group.cost))
 
 
 def nothing_hidden(coverage: Coverage, agents: Sequence[Any], *, summable: bool = True) -> Iterator[Stamp]:

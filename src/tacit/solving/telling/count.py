@@ -50,6 +50,9 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     told_bits: float | None = None
     """And how many bits the told combinations have."""
 
+    coalition: int | None = None
+    """The size of a coalition to which somebody's hidden numbers or sums follow; None where none is known."""
+
     @property
     def combinations(self) -> int:
         """How many combinations of hidden numbers are told, at most."""
@@ -82,6 +85,17 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
             return self
         numbers = self.a_round * rounds if self.most is None else min(self.most, self.a_round * rounds)
         return msgspec.structs.replace(self, numbers=max(numbers, self.rank or 0))
+
+
+def against(tells: Telling | None, size: int) -> list[Stamp]:
+    """Return the stamp that a coalition of so many agents adds to what single agents are told."""
+    if tells is None or size < 2 or tells.coalition is None or not 1 < tells.coalition <= size:
+        return []
+    sentence = (
+        f"what agents of a coalition of {tells.coalition} know together determines {tells.noun}s of another agent, "
+        f"or sums that are its own, whatever the masks; {tells.remedy}."
+    )
+    return [Stamp(reason="answer tells", sentence=sentence)]
 
 
 def stamps_of(tells: Telling) -> list[Stamp]:

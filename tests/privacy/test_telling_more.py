@@ -1,0 +1,136 @@
+"""What the answer tells where a first look is not enough: weights of zero, rare columns, strangers, coalitions."""
+
+from __future__ import annotations
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.learning import PrivateRidge
+from tacit.solving.solve import NotPrivateWarning, prepare
+
+AFFINE = tacit.AffineMasks(1e3)
+
+
+def prepared(costs, privacy=AFFINE, **settings):
+    return prepare(tacit.Problem(nx.complete_graph(len(costs)), costs), privacy=privacy, **settings)
+
+
+def solved(costs, privacy=AFFINE, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        return tacit.solve(tacit.Problem(nx.complete_graph(len(costs)), costs), privacy=privacy, **settings)
+
+
+def squares(rng, A, **settings):
+    return tacit.LeastSquares(A, rng.normal(size=len(A)), l2=0.1, **settings)
+
+
+def logistic(rng, A, **settings):
+    return tacit.Logistic(A, rng.integers(0, 2, len(A)), l2=0.1, **settings)
+
+
+def voids(run):
+    return [stamp.reason for stamp in run.stamps if stamp.voids]
+
+
+def with_rare_columns(rng, agents):
+    """Fifty records each, of which one at each of *agents* is not zero in the last two of six columns."""
+    A = rng.normal(size=(6, 50, 6))
+    A[:, :, 4:] = 0.0
+    A[:agents, 0, 4:] = rng.normal(size=(agents, 2))
+    return A
+
+
+@pytest.mark.parametrize("kind", [squares, logistic])
+def test_records_of_weight_zero_hide_nobody(kind):
+    rng = np.random.default_rng(0)
+    weight = np.r_[np.ones(6), np.zeros(54)]
+    run = prepared([kind(rng, rng.normal(size=(60, 40)), weight=weight) for _ in range(6)])
+    assert voids(run) == ["answer tells"]
+    assert (run.tells.hidden, run.tells.determined) == (30, 36)
+
+
+def test_records_of_weight_zero_hide_nobody_from_sums():
+    rng = np.random.default_rng(0)
+    weight = np.r_[np.ones(2), np.zeros(28)]
+    costs = [logistic(rng, rng.normal(size=(30, 2)), weight=weight, intercept=True) for _ in range(3)]
+    run = prepared(costs, tacit.SumMasks())
+    assert run.tells.hidden == 2 * 2 * 2
+    assert voids(run) == ["answer tells"]
+
+
+def test_sample_weights_of_zero_hide_nobody_in_a_fit():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(360, 20)), rng.normal(size=360), np.repeat(np.arange(6), 60)
+    weight = np.tile(np.r_[np.ones(3), np.zeros(57)], 6)
+    with pytest.warns(NotPrivateWarning):
+        fit = PrivateRidge(privacy=AFFINE).fit(X, y, groups=groups, sample_weight=weight)
+    assert not fit.answer_.record.private
+
+
+def test_an_agent_of_no_weight_at_all_takes_part_and_holds_nothing():
+    rng = np.random.default_rng(0)
+    costs = [squares(rng, rng.normal(size=(40, 3))) for _ in range(4)]
+    costs.append(squares(rng, rng.normal(size=(40, 3)), weight=np.zeros(40)))
+    assert prepared(costs).tells.hidden == prepared(costs, tacit.SumMasks()).tells.hidden // 4 == 120
+
+
+def test_a_cost_of_another_kind_does_not_end_the_count():
+    """Its owner knows its own affine part, and solves for all thirty labels."""
+    rng = np.random.default_rng(0)
+    costs = [squares(rng, rng.normal(size=(6, 40))) for _ in range(5)]
+    run = prepared([*costs, tacit.Quadratic(np.eye(40), rng.normal(size=40))])
+    assert voids(run) == ["answer tells"]
+    assert run.tells.onlooker == "5"
+    assert run.tells.agents == tuple("01234")
+    two = solved([*costs, *(tacit.Quadratic(np.eye(40), rng.normal(size=40)) for _ in range(2))])
+    assert two.record.private  # what one of them does not know hides everything
+    assert two.certificate(any=1).is_private
+    assert not two.certificate(any=2).is_private
+
+
+@pytest.mark.parametrize("kind", [squares, logistic])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_rare_columns_of_three_agents_tell_two_of_them_to_the_third(kind, intercept):
+    rng = np.random.default_rng(0)
+    run = prepared([kind(rng, A, intercept=intercept) for A in with_rare_columns(rng, 3)])
+    assert voids(run) == ["answer tells"]
+    assert run.tells.agents == ("0", "1", "2")
+    moved = [kind(rng, A + 5.0, intercept=True) for A in with_rare_columns(rng, 3)]
+    assert prepared(moved).tells.agents == ("0", "1", "2")  # beside an intercept any number is a zero
+    four = [kind(rng, A, intercept=intercept) for A in with_rare_columns(rng, 4)]
+    assert voids(prepared(four)) == []
+    assert prepared(four).tells.coalition == 2
+
+
+def test_a_coalition_is_asked_what_it_is_told():
+    """Any three of six agents compute all labels of the other three, and no two do."""
+    rng = np.random.default_rng(0)
+    answer = solved([squares(rng, rng.normal(size=(10, 35))) for _ in range(6)])
+    assert answer.record.private
+    assert answer.certificate(any=2).is_private
+    assert not answer.certificate(any=3).is_private
+    assert not answer.certificate([0, 1, 2]).is_private
+    many = solved([squares(rng, rng.normal(size=(100, 5))) for _ in range(6)])
+    assert many.certificate(any=4).is_private
+
+
+def test_rows_in_the_order_of_a_category_raise_no_alarm():
+    """The only record of the last agent is like a hundred others, which stand far down in their tables."""
+    rng = np.random.default_rng(0)
+
+    def table(first, second, own):
+        A = rng.normal(size=(first + second, 10))
+        A[:, 0] = np.r_[np.ones(first), np.zeros(second)]
+        A[:, 1] = 1.0 - A[:, 0]
+        A[:, 9] *= own
+        return A
+
+    tables = [table(100, 100, i == 0) for i in range(5)] + [table(0, 1, False)]
+    run = prepared([logistic(rng, A) for A in tables])
+    assert voids(run) == ["own column"]
+    assert run.tells.determined == 0
