@@ -27,7 +27,6 @@ from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
-
 _FAR = 2.0**24  # roundings of the mean: a column that varies by more is not all but constant
 
 
