@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import AlgorithmError, TacitError, UnboundedError
+from tacit.errors import AlgorithmError, DataError, TacitError, UnboundedError
 from tacit.learning import (
     PrivateElasticNet,
     PrivateHuberRegressor,
@@ -349,6 +349,12 @@ def test_a_column_that_varies_by_its_last_digits_is_not_called_constant(far, ulp
     assert not any("is the same number" in str(each.message) for each in caught)
     exact = exactly.Exact(np.column_stack([X, np.ones(20)]), y, exactly.squares)
     judge(exact, np.append(model.coef_, model.intercept_), model.doubt_, "linear", start=[0.0, 0.0, y.mean()])
+
+
+def test_a_column_too_small_for_secret_sums_is_refused_and_not_called_constant():
+    X = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 1e-12]
+    with pytest.raises(DataError, match="'x1': the numbers are so small"):
+        PrivateLinearRegression().fit(X, X @ [1.0, 1e12], groups=np.arange(20) % 3)
 
 
 @pytest.mark.search

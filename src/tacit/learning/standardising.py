@@ -27,6 +27,8 @@ from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
+_FAR = 2.0**24  # roundings of the mean: a column that varies by more is not all but constant
+
 
 @dataclass(frozen=True, slots=True)
 class Moments:
@@ -183,6 +185,12 @@ def _the_same(rows: Sequence[Array], found: Moments, assembly: Assembly, columns
     unit = np.spacing(np.abs(found.mean[near]))
     away = [(X[:, near] - found.mean[near]) / unit for X in rows]
     names = [column for column, close in zip(columns, near, strict=True) if close]
+    small = [name for k, name in enumerate(names) if any((np.abs(d[:, k]) > _FAR).any() for d in away)]
+    if small:
+        raise DataError(
+            f"column(s) {listed([repr(name) for name in small])}: the numbers are so small that secret sums lose "
+            "their squares; use smaller units, so that the numbers grow."
+        )
     told = [np.concatenate([d.sum(axis=0), (d**2).sum(axis=0)]) for d in away]
     total = assembly.total(told, "deviations of columns that are all but constant", columns=[*names, *names])
     first, second = np.split(total, 2)
