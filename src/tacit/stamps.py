@@ -21,6 +21,7 @@ Reason = Literal[
     "nothing hidden",  # these masks hide nothing of this family of costs
     "one neighbour",  # who knows all masks of an agent
     "two agents",  # each knows the other's part from the sum
+    "coalition",  # so many agents as were asked about learn something exactly, or might
     "cut",  # one member of the network separates others, and learns their sums
     "answer tells",  # what a run tells determines a secret, whatever the masks
     "own column",  # a column that is non-zero at one party: its sums are that party's own
@@ -45,7 +46,7 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
         return f"NOT PRIVATE: {self.sentence}" if self.voids else f"Caution: {self.sentence}"
 
 
-OF_THE_NETWORK: frozenset[Reason] = frozenset({"one neighbour", "two agents", "cut"})
+OF_THE_NETWORK: frozenset[Reason] = frozenset({"one neighbour", "two agents", "cut", "coalition"})
 """Reasons that a certificate finds for itself, against every coalition."""
 
 

@@ -6,8 +6,11 @@ import pytest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, settle
+from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.single_words import SINGLE_WORDS, attack_single_words, draw_words
 from tacit.auditing.release import Keys
+from tacit.auditing.watch import public_knowledge, watch_effective
+from tacit.solving import prepare
 
 NETWORK = tacit.Network(nx.random_regular_graph(4, 10, seed=2))
 FOLDED, SINGLE, PAIRS, BITS, TWICE = (
@@ -57,6 +60,13 @@ FOLDED, SINGLE, PAIRS, BITS, TWICE = (
         ("ThreeTurns", PAIRS, {}),
         ("SignsFromARegister", BITS, {}),
         ("LittleOfTheSecret", PAIRS, {}),
+        ("ReversedByHalf", PAIRS, {}),
+        ("PermutedAndBlurred", PAIRS, {}),
+        ("ThreeTurnsAcross", PAIRS, {}),
+        ("FourSigns", PAIRS, {}),
+        ("SkipsZeros", SINGLE, {}),
+        ("SkipsConstants", TWICE, {}),
+        ("OneMaskPerValue", TWICE, {}),
     ],
 )
 def test_gaussian_masks_that_go_together_or_end_are_noticed(masks, experiment, more, dependent):
@@ -97,6 +107,12 @@ def test_small_networks_are_looked_at_as_closely(masks, experiment, graph, depen
         ("MasksAgainLater", TWICE, {}),
         ("MasksAgainLater", TWICE, {"lag": 5}),
         ("MasksAgainLater", TWICE, {"lag": 40}),
+        ("MasksAgainLater", TWICE, {"lag": 256}),
+        ("ReversedAffine", BITS, {}),
+        ("ReversedXor", BITS, {}),
+        ("ComplaintUnmasked", TWICE, {}),
+        ("PiecesInTheOpen", TWICE, {}),
+        ("ComplaintInTheOpen", FOLDED, {}),
         ("MultiplesLater", TWICE, {"lag": 1}),
         ("MultiplesLater", BITS, {"lag": 7}),
         ("MoreLater", TWICE, {"lag": 1}),
@@ -142,3 +158,13 @@ def test_every_word_that_is_shipped_passes(masks):
     rng = np.random.default_rng(4)
     for verdict in attack_single_words(draw_words(masks, NETWORK, keys=Keys(4), rng=rng), rng):
         assert verdict.status == "within", verdict
+
+
+def test_every_sum_of_a_run_is_looked_at_and_not_the_first_alone(dependent):
+    rng = np.random.default_rng(5)
+    costs = [tacit.Logistic(rng.normal(size=(40, 5)), rng.integers(0, 2, 40), l2=0.1) for _ in range(10)]
+    for masks, status in ((dependent.LaterInTheOpen(), "beaten"), (tacit.SumMasks(), "within")):
+        problem = tacit.Problem(nx.random_regular_graph(4, 10, seed=2), costs)
+        job = prepare(problem, privacy=masks, algorithm="newton", max_rounds=40).job
+        view, _, _ = watch_effective(job, [3])
+        assert every_sum(view, public_knowledge(problem, job)).status == status

@@ -156,7 +156,13 @@ def test_records_that_have_changed_are_noticed_and_must_be_accepted(options, run
     others([name for name in NAMES if name != "north"], file="second.toml")
     code, out, err = run("agent", "second.toml", *words, "--accept-change")
     assert code == 0, err
-    assert "NOT PRIVATE: exposed: what changed at agent north" in out
+    assert out.split("privacy:      ")[1].startswith("NOT PRIVATE: exposed: what changed at agent north")
+    code, out, _ = run("agent", "second.toml", *words, "--accept-change", "--json")  # the answer is kept
+    assert code == 0
+    again = json.loads(out)
+    assert not again["private"]
+    assert again["stamps"][0]["reason"] == "history"
+    assert again["privacy"][0].startswith("NOT PRIVATE: exposed: what changed at agent north")
     book = tacit.Ledger("book.sqlite")
     assert [(e.kind, e.agent) for e in book.exposed()] == [("change", "north")]
     for secret in (Path("north.key").read_bytes(), lines[0].encode()):

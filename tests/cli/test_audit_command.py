@@ -96,3 +96,10 @@ def test_progress_is_told_from_start_to_end(run):
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert len(told) > 8
+
+
+def test_the_first_words_about_a_run_that_is_not_private_say_so(run):
+    bow_tie = nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
+    problem = tacit.Problem(bow_tie, [tacit.Quadratic.distance([float(k)]) for k in range(5)])
+    report = conduct.audit(problem, {0}, privacy=tacit.SumMasks(), games=100)
+    assert report.sentence().startswith("NOT PRIVATE (cut)")

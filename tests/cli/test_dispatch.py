@@ -94,3 +94,20 @@ def test_a_profile_from_a_file(run):
     code, out, err = run("dispatch", "case9", "--profile", "hours.csv", "--sigma", "100", "--links", "4", "--quiet")
     assert code == 0, err
     assert "over 3 periods" in out
+
+
+@pytest.mark.parametrize("more", [(), ("--profile", "0.8,1.0")])
+def test_what_the_answer_tells_of_all_is_not_said_to_be_hidden(run, more):
+    _, out, _ = run("dispatch", "case6ww", "--agents", "generator", "--json", *more)
+    found = json.loads(out)
+    assert not found["private"]
+    assert [stamp["reason"] for stamp in found["stamps"]] == ["answer tells"]
+    assert found["hidden_difference"] == 0.0
+    assert found["privacy"][0].startswith("NOT PRIVATE: ")
+    assert not any("are hidden from each other" in line for line in found["privacy"])
+
+
+def test_beside_a_stamp_of_the_network_masks_of_nothing_are_said_to_hide_nothing(run):
+    _, out, _ = run("dispatch", "case14", "--sigma", "0.01", "--hide", "5", "--json")
+    lines = json.loads(out)["privacy"]
+    assert any("σ = 0.01" in line and "Where they differ by 5, which is to be hidden" in line for line in lines)

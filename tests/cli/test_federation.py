@@ -373,3 +373,29 @@ def test_counting_columns_is_agreed_on_in_the_manifest(run, cards):
     code, _, err = run("federation", "new", "g.toml", "--unknowns", "3", "--count-columns")
     assert code == 2
     assert "--count-columns goes with regressions" in err
+
+
+@pytest.mark.parametrize(("family", "level"), [("huber", "affine"), ("absolute-value", "affine")])
+def test_masks_that_hide_nothing_of_what_all_members_fit_are_refused_before_a_run(run, cards, family, level):
+    words = ("--unknowns", "2", "--links", "3", "--cost", family, "--level", level, "--sigma", "10")
+    how = ("--algorithm", "gradient-tracking", "--setting", "step_size=0.005")
+    code, _, err = run("federation", "new", "f.toml", *words, *how)
+    assert code == 2
+    assert "hide nothing of" in err
+    assert not Path("f.toml").exists()
+
+
+def test_a_manifest_whose_masks_hide_nothing_is_not_private_and_nobody_takes_part(run, cards):
+    words = ("--unknowns", "2", "--links", "3", "--cost", "ridge", "--level", "affine", "--sigma", "10")
+    how = ("--algorithm", "gradient-tracking", "--setting", "step_size=0.005")
+    assert run("federation", "new", "f.toml", *words, *how)[0] == 0
+    Path("f.toml").write_text(Path("f.toml").read_text().replace('"ridge"', '"huber"'))
+    code, out, _ = run("federation", "check", "f.toml", "--json")
+    assert code == 1
+    found = json.loads(out)
+    assert not found["private"]
+    assert [stamp["reason"] for stamp in found["certificate"]["stamps"]] == ["nothing hidden"]
+    Path("d.csv").write_text("a,b,y\n1,2,3\n2,1,4\n")
+    code, _, err = run("agent", "f.toml", "--me", "north", "--data", "d.csv")
+    assert code == 2
+    assert "hide nothing of" in err

@@ -219,3 +219,15 @@ def test_files_as_hospitals_have_them(run, files):
     np.testing.assert_allclose([row["std_err"] for row in rows.values()], reference.bse, rtol=1e-6)
     code, out, _ = run("fit", *CSV, "--target", "days", "--json", "--columns", "age,sex", "--missing", "drop")
     assert [row["name"] for row in json.loads(out)["coefficients"]] == ["age", "sex[m]", "(intercept)"]
+
+
+def test_json_says_as_data_whether_a_fit_is_private(run, files):
+    for parties, private in ((CSV, None), (CSV[:2], False)):
+        _, out, _ = run("fit", *parties, "--target", "days", "--columns", "age", "--json")
+        found = json.loads(out)
+        voids = [stamp for stamp in found["stamps"] if stamp["voids"]]
+        assert found["private"] == (not voids)
+        assert private is None or found["private"] == private
+        assert found["certificate"] is None or found["certificate"]["private"] == found["private"]
+        assert "hidden_difference" in found
+        assert not any("nothing but sums" in line for line in found["privacy"])

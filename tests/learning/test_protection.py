@@ -383,3 +383,15 @@ def test_a_ledger_refuses_to_expose_a_party_by_subtraction(records, tmp_path):
         PrivateRidge(), X, y, groups=groups, cv=LeaveOneGroupOut(), scoring="neg_mean_squared_error"
     )
     assert np.isfinite(without).all()
+
+
+def test_a_record_is_as_private_as_the_certificate_against_as_many_as_may_collude():
+    rng = np.random.default_rng(3)
+    X, groups = rng.normal(size=(120, 2)), np.repeat(np.arange(6), 20)
+    model = PrivateRidge(network=nx.cycle_graph(6), any=2)
+    with pytest.warns(NotPrivateWarning):
+        model.fit(X, X @ [1.0, 2.0], groups=groups)
+    assert not model.certificate_.is_private
+    assert not model.answer_.record.private
+    assert model.answer_.privacy(any=2)[0].startswith("NOT PRIVATE: an observer who controls agents")
+    assert not any("learns the contribution" in line for line in model.answer_.privacy(any=1))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import msgspec
 import networkx as nx
 import numpy as np
 import pytest
@@ -229,3 +230,82 @@ def test_an_effective_cost_of_a_rest_in_a_basis_hides_its_affine_part():
     )
     assert answer.x[0] == pytest.approx(1.3 / 4, abs=1e-7)
     assert answer.record.phase1.coverage.parts == ("components", "affine", "labels")
+
+
+CYCLE = nx.cycle_graph(6)
+
+
+@pytest.mark.parametrize("masks", [SumMasks(), AffineMasks(10.0)], ids=["sums", "affine"])
+@pytest.mark.parametrize(("graph", "colluding"), [(CYCLE, 1), (CYCLE, 2), (CYCLE, 0), (nx.complete_graph(5), 3)])
+def test_json_is_as_private_as_the_certificate_against_as_many(graph, colluding, masks):
+    answer = tacit.solve(distances(graph), privacy=masks)
+    whole = json.loads(answer.to_json(any=colluding))
+    certificate = answer.certificate(any=colluding)
+    assert whole["private"] == certificate.is_private == (not any(stamp["voids"] for stamp in whole["stamps"]))
+    assert whole["privacy"][0].startswith("NOT PRIVATE") != whole["private"]
+    assert (whole["hidden_difference"] == 0.0) != whole["private"]
+
+
+def test_against_all_but_one_nothing_is_private_and_no_size_is_blamed():
+    answer = tacit.solve(distances(nx.complete_graph(3)), privacy=SumMasks())
+    whole = json.loads(answer.to_json(any=2))
+    assert not whole["private"]
+    assert [stamp["reason"] for stamp in whole["stamps"]] == ["coalition"]
+    assert answer.privacy(any=2) == [
+        "NOT PRIVATE: of 3 agents, 2 who collude learn the part of the last one from the sum."
+    ]
+
+
+def test_what_agreed_keys_hide_is_not_hidden_however_long_somebody_computes():
+    answer = tacit.solve(distances(CYCLE), privacy=SumMasks(pairing="seeds"))
+    for text in (*answer.privacy(), answer.certificate(any=1).statement()):
+        assert "however long" not in text
+    assert "unless it breaks X25519" in answer.privacy()[0]
+
+
+@pytest.mark.parametrize("graph", [nx.complete_graph(2), BOW_TIE])
+def test_what_sums_hide_of_a_cost_is_no_claim_about_the_network(graph):
+    with pytest.warns(NotPrivateWarning):
+        record = tacit.solve(distances(graph), privacy=SumMasks()).record
+    assert record.phase1.hides == "whole costs"
+
+
+def test_beside_a_hinge_sigma_and_what_is_to_be_hidden_still_count():
+    def lines(sigma):
+        with pytest.warns(NotPrivateWarning):
+            return tacit.solve(distances(BOW_TIE), privacy=AffineMasks(sigma), hide=2.0).privacy()
+
+    thin, thick = lines(10.0), lines(100.0)
+    assert thin[0] == thick[0]
+    assert thin[-1] != thick[-1]
+    assert "controls no agent" in thin[-1]
+    assert "Where they differ by 2" in thin[-1]
+
+
+def test_in_a_large_network_what_is_hidden_follows_sigma():
+    graph = nx.circulant_graph(1600, [1, 2])
+    problem = tacit.Problem(graph, [tacit.Quadratic.distance([float(i % 7)]) for i in range(1600)])
+    record = tacit.solve(problem, privacy=AffineMasks(1.0), max_rounds=1).record
+    phase1 = record.phase1
+    wide = msgspec.structs.replace(record, phase1=msgspec.structs.replace(phase1, sigma=1e3))
+    differences = [
+        json.loads(tacit.solving.Answer(each, Network(graph)).to_json())["hidden_difference"]
+        for each in (record, wide)
+    ]
+    assert differences[0] > 0
+    assert differences[1] == pytest.approx(1e3 * differences[0])
+
+
+@pytest.mark.parametrize("masks", [AffineMasks(10.0), tacit.QuadraticMasks(10.0)])
+def test_a_centre_in_a_rough_term_is_in_the_open(masks):
+    costs = [tacit.Affine([0.0]) + tacit.L1(1.0, [float(k)]) for k in range(5)]
+    problem = tacit.Problem(nx.complete_graph(5), costs)
+    assert not masks.coverage(problem.stack).keeps_a_secret
+    with pytest.raises(ProtectionError):
+        tacit.solve(problem, privacy=masks, protect="affine")
+
+
+def test_masks_on_a_constant_hide_nothing_of_the_rest():
+    basis = tacit.Monomials(1, degree=0)
+    cost = tacit.Expansion(basis, [3.0], rest=tacit.LeastSquares([[1.0], [2.0]], [1.0, 3.0]))
+    assert not BasisMasks(10.0, functions=basis).coverage(cost).keeps_a_secret

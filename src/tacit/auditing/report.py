@@ -54,7 +54,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     releases: str = "stacked"
     """Where releases of made-up secrets and games ran."""
     private: bool
-    """Whether masks were used, and no stamp takes their promise back."""
+    """Whether masks were used, no stamp takes their promise back, and no attack beats the certificate."""
     stamps: list[Stamp] = []
     """Why the run, or somebody in it, is not private; cautions too."""
     privacy: list[str] = []
@@ -100,7 +100,11 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         if self.mechanism == "none":
             return plain if self.passed else f"The audit is broken: {self.red[0].attack} {self.red[0].says}."
         if self.passed:
-            return f"{plain} With them, no attack beats the certificate."
+            reasons = list(dict.fromkeys(stamp.reason for stamp in self.stamps if stamp.voids))
+            clear = f"{plain} With them, no attack beats the certificate."
+            if self.private and (self.certificate is None or self.certificate["private"]):
+                return clear
+            return f"NOT PRIVATE ({', '.join(reasons) or 'coalition'}), whatever the attacks find. {clear}"
         worst = self.red[0]
         how = "the certificate is beaten" if worst.status == "beaten" else "an attack is suspiciously weak"
         return f"RED: {how}: {worst.attack}, {worst.says}."

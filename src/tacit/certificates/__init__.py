@@ -10,7 +10,7 @@ from tacit.certificates.exposure import Exposure
 from tacit.certificates.leakage import Leakage
 from tacit.certificates.ledger import Entry, Ledger, Review
 from tacit.certificates.release import Release
-from tacit.certificates.statement import headline, limits, privacy_lines
+from tacit.certificates.statement import exposing, headline, limits, privacy_lines
 from tacit.certificates.tradeoff import TradeOff
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "calibrated",
     "certify",
     "design",
+    "exposing",
     "exposures",
     "headline",
     "leakage",

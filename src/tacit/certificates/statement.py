@@ -74,6 +74,21 @@ def privacy_lines(stamps: Iterable[Stamp], certificate: Certificate | None) -> l
     return [*lines, *(str(stamp) for stamp in stamps if not stamp.voids)]
 
 
+def exposing(stamps: Iterable[Stamp], certificate: Certificate) -> list[Stamp]:
+    """Return *stamps*, with one more where the coalitions of a certificate learn what no stamp has said.
+
+    Against nobody but outsiders the network's own stamps do not hold.
+    """
+    stamps = [stamp for stamp in stamps if certificate.guards != 0 or stamp.reason not in OF_THE_NETWORK]
+    stamps += [stamp for stamp in certificate.stamps if stamp not in stamps]
+    alone = replace(certificate, stamps=())
+    if alone.is_private or any(stamp.voids and stamp.reason in OF_THE_NETWORK for stamp in stamps):
+        return stamps
+    sentence = headline(alone)
+    agents = tuple(str(agent) for group in alone.exposed_sums for agent in group)
+    return [*stamps, Stamp(reason="coalition", sentence=sentence[0].lower() + sentence[1:], agents=agents)]
+
+
 def headline(certificate: Certificate) -> str:
     """Return the one sentence that matters: how large a difference is hidden, or what is exposed."""
     stamp = next((stamp for stamp in certificate.stamps if stamp.voids), None)
@@ -94,7 +109,8 @@ def headline(certificate: Certificate) -> str:
             "the bound reaches down to zero."
         )
     if certificate.is_perfect:
-        return f"{who} learns the sums over all other agents, and nothing else, however long it computes."
+        limit = "unless it breaks X25519 or AES-256" if certificate.computational else "however long it computes"
+        return f"{who} learns the sums over all other agents, and nothing else, {limit}."
     reach = "at least" if certificate.method == "bound" else "up to"
     reach = f"{reach} {certificate.hidden_difference():.3g}"
     return (

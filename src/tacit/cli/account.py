@@ -100,6 +100,8 @@ def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
             review = book.check(_unnamed(book, case.release), left=case.left, accept_changes=accept)
             _refuse(case, review, terms)
             accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
+        elif case.release is not None:
+            accepted = _accepted(book, agent)
 
     def enter() -> None:
         if case.release is None:
@@ -110,6 +112,22 @@ def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
                 book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
 
     return Opened(enter, accepted)
+
+
+def accepted_before(agent: Agent, file: Path) -> tuple[Exposure, ...]:
+    """Return what a run that is over, and was entered, tells of this member by subtraction."""
+    if not file.exists():
+        raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
+    with Ledger(file) as book:
+        return _accepted(book, agent)
+
+
+def _accepted(book: Ledger, agent: Agent) -> tuple[Exposure, ...]:
+    draw, name = agent.draw(), _name(agent.manifest, agent.manifest.epoch, agent.manifest.session())
+    entries = book.entries()
+    same = [entry for entry in entries if draw and entry.release.key == draw]
+    same = same or [entry for entry in entries if entry.release.run.split(", again ")[0] == name]
+    return tuple(e for e in book.reviewed(same[-1]).exposed if e.is_change) if same else ()
 
 
 def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json as jsonlib
+import math
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 import typer
 
-from tacit.certificates import limits, privacy_lines
+from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
 from tacit.certificates.release import Version
 from tacit.cli import account
-from tacit.cli.declared import UNCOUNTED, section_of, told_by
+from tacit.cli.declared import UNCOUNTED, refuse_nothing_hidden, section_of, told_by
 from tacit.cli.diary import diary, log
 from tacit.cli.federation_check import certified, neighbours, refuse_strangers
 from tacit.cli.metrics import serve_metrics
@@ -31,7 +34,7 @@ from tacit.solving import CostsSection, read_cost
 from tacit.solving.cost_files import read_arrays
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.solving.versions import Digests
-from tacit.stamps import Stamp
+from tacit.stamps import Stamp, voided
 from tacit.tables import Reading, Sheet, match, plain
 
 
@@ -92,6 +95,7 @@ def agent_command(
     """
     manifest = Manifest.read(federation)
     refuse_strangers(manifest, me)
+    refuse_nothing_hidden(manifest)
     key = key or federation.parent / f"{me}.key"
     here = None if listen is None else address_of(Member(listen, ""))
     sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
@@ -132,13 +136,14 @@ def agent_command(
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
-    sentences = statements(agent)
-    if kept_account is not None:
-        sentences += [f"NOT PRIVATE: {exposure}." for exposure in kept_account.accepted]
+    accepted = () if kept_account is None else kept_account.accepted
+    if ledger is not None and over:
+        accepted = account.accepted_before(agent, ledger)
+    privacy = statements(agent, accepted)
     table = fitted_table(manifest, names, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
-        more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), "privacy": sentences}
+        more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), **privacy.to_dict()}
         more |= table.to_dict() if table else {}
         sys.stdout.write(jsonlib.dumps({**found, **more}, ensure_ascii=False) + "\n")
     else:
@@ -146,7 +151,7 @@ def agent_command(
         typer.echo(f"x:            {vector(list(outcome.x))}")
         for line in table.lines() if table else ():
             typer.echo(line)
-        for sentence in sentences:
+        for sentence in privacy.lines:
             typer.echo(f"privacy:      {sentence}")
     if outcome.verdict.status != "converged":
         raise typer.Exit(1)
@@ -213,14 +218,38 @@ def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
     return tuple(digests.of(me, columns))
 
 
-def statements(agent: Agent) -> list[str]:
-    """Return what was hidden of this member, from whom, and where it is weak."""
+class Privacy(NamedTuple):
+    """What was hidden of a member, from whom, and where it is weak."""
+
+    stamps: list[Stamp]
+    certificate: Certificate | None
+    lines: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        private = self.certificate is not None and self.certificate.is_private and not voided(self.stamps)
+        difference = self.certificate.hidden_difference() if self.certificate is not None and private else 0.0
+        return {
+            "private": private,
+            "stamps": msgspec.to_builtins(self.stamps),
+            "hidden_difference": difference if math.isfinite(difference) else None,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "privacy": self.lines,
+        }
+
+
+def statements(agent: Agent, accepted: Iterable[Exposure] = ()) -> Privacy:
+    """Return what was hidden of this member; first what earlier runs and this one tell together."""
     manifest, mechanism, me = agent.manifest, agent.job.privacy, agent.me
     near = neighbours(manifest)[me]
     if mechanism is None:
-        return [f"NOT PRIVATE: nothing of {me} was hidden, and {listed(near)} can read its cost."]
+        open_ = Stamp(
+            reason="no masks", sentence=f"nothing of {me} was hidden, and {listed(near)} can read its cost."
+        )
+        return Privacy([open_], None, [str(open_)])
     coverage = mechanism.coverage(agent.cost)
-    stamps = [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
+    stamps = [Stamp(reason="history", sentence=f"{each}.", agents=each.agents) for each in accepted]
+    stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(near) <= manifest.privacy.any:
         sentence = f"{me}'s neighbours, {listed(near)}, know all its masks if they all collude."
         stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
@@ -233,5 +262,9 @@ def statements(agent: Agent) -> list[str]:
             f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
             "brought in can be told by subtraction. The rest is about those who stayed."
         )
-    lines += [*privacy_lines(stamps, certificate), *([] if certificate is None else limits(certificate))]
-    return [*lines, UNCOUNTED] if counted is None and manifest.model is not None else lines
+    stamps = stamps if certificate is None else exposing(stamps, certificate)
+    first = sum(stamp.voids for stamp in stamps)
+    told = privacy_lines(stamps, certificate)
+    lines = [*told[:first], *lines, *told[first:], *([] if certificate is None else limits(certificate))]
+    lines += [UNCOUNTED] * (counted is None and manifest.model is not None)
+    return Privacy(stamps, certificate, lines)

@@ -13,14 +13,14 @@ from rich.console import Console
 
 from tacit.certificates import Certificate, certify
 from tacit.cli.cards import spelled
-from tacit.cli.declared import UNCOUNTED, told_by
+from tacit.cli.declared import UNCOUNTED, coverage_of, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
 from tacit.network.topology import listed
 from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
-from tacit.solving.stamping import NO_MASKS, of_network
+from tacit.solving.stamping import NO_MASKS, nothing_hidden, of_network
 
 _REACHABLE = 3.0  # seconds
 _PAIRING = {
@@ -82,12 +82,12 @@ def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None
     sigma = math.inf if masks.sigma is None else masks.sigma
     t = min(masks.any if any_ is None else any_, len(network) - 2)
     certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
-    counted = told_by(manifest)
+    counted, coverage = told_by(manifest), coverage_of(manifest) or GENERAL[masks.level]
     return replace(
         certificate,
-        coverage=GENERAL[masks.level],
+        coverage=coverage,
         computational=masks.pairing == "seeds",
-        stamps=(*certificate.stamps, *(() if counted is None else counted.stamps)),
+        stamps=(*nothing_hidden(coverage, []), *(() if counted is None else counted.stamps)),
     )
 
 

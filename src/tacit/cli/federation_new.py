@@ -12,6 +12,7 @@ import typer
 from tacit.algorithms import ALGORITHMS
 from tacit.certificates import calibrate
 from tacit.cli.cards import read_card, spelled
+from tacit.cli.declared import refuse_nothing_hidden
 from tacit.cli.graphs import and_, refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
 from tacit.errors import FileError, InputError
@@ -154,6 +155,7 @@ def new(
     wrong = manifest.problems()  # refused before anybody has it
     if wrong:
         raise InputError(" ".join(wrong))
+    refuse_nothing_hidden(manifest)
     manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(stop, floor=rounding_floor(manifest)))
     file.write_bytes(manifest.to_toml())
     typer.echo(f"Wrote {file}: {len(members)} members, {graph.number_of_edges()} links. Send it to all of them.")

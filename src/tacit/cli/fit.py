@@ -118,7 +118,10 @@ def fit_command(
     cautions = list(dict.fromkeys(str(caution.message) for caution in others))
     if json:
         found = {**estimator.summary_.to_dict(), "told": estimator.ledger_.to_dict()["sums"]}
+        found |= estimator.answer_.protection(any=estimator.any)
         found |= {"status": estimator.answer_.status, "privacy": _privacy(estimator), "warnings": cautions}
+        certificate = estimator.certificate_
+        found["certificate"] = None if certificate is None else certificate.to_dict()
         sys.stdout.write(jsonlib.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         _show(estimator, cautions)

@@ -225,6 +225,8 @@ class Functions(Basis):
         written = f"{count} public function{'s' * (count > 1)}"
         if self.covers(cost):
             return Coverage(kind=self.kind, parts=("whole",), hidden=(f"whole costs, written in {written}",))
+        if self._is_constant(cost.dim):
+            return Coverage(kind=self.kind, parts=(), hidden=("nothing but a constant",), open=("the rest",))
         hidden = (f"the components of each cost along {written}",)
         rest = cost.rest if isinstance(cost, Expansion) else None
         parts: tuple[Part, ...] = ("components",)
@@ -232,6 +234,11 @@ class Functions(Basis):
             parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
         exact = rest is None or rest.splits_exactly or not set(parts) & set(rest.affine_part.parts)
         return Coverage(kind=self.kind, parts=parts, hidden=hidden, open=("the rest",), exact=exact)
+
+    def _is_constant(self, dim: int) -> bool:
+        """Tell whether no function changes with x, as far as a few points tell: then a mask changes no gradient."""
+        points = (np.full(dim, 0.5), np.linspace(-1.0, 2.0, dim), np.linspace(3.0, 1.0, dim))
+        return not any(np.any(function.grad(x)) for function in self.functions for x in points)
 
     @property
     def linear(self) -> tuple[int, ...] | None:

@@ -42,7 +42,7 @@ class Composite(Family):
         self.smooth, self.rough = smooth, rough
         self.affine = smooth.affine
         self.factored = smooth.factored
-        self.affine_part = _beside_a_rough_term(smooth.affine_part)
+        self.affine_part = _beside_a_rough_term(smooth.affine_part, rough)
         self.splits_exactly = smooth.splits_exactly
         self.facts = smooth.facts
 
@@ -218,6 +218,8 @@ class AbsoluteValue(Composite):
         )
 
 
-def _beside_a_rough_term(part: AffinePart) -> AffinePart:
+def _beside_a_rough_term(part: AffinePart, rough: Rough) -> AffinePart:
+    if rough.has_centre:
+        return AffinePart("nothing of the centre of the rough term", open=(*part.open, "the centre"), parts=())
     parts: tuple[Part, ...] = tuple("affine" if p == "whole" else p for p in part.parts)
     return AffinePart(part.holds, open=(*part.open, "the rough term"), parts=parts)

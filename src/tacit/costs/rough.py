@@ -45,6 +45,11 @@ class Rough(ABC):
         return False
 
     @property
+    def has_centre(self) -> bool:
+        """Whether the term says where somebody would like x to be: no mask on α hides that."""
+        return False
+
+    @property
     def adds_up(self) -> bool:
         """Whether terms of this kind add up to one term, as `penalty` says it."""
         return False
@@ -109,6 +114,11 @@ class L1(Rough):
         return type(self)(_each(self.weight, units, 1))
 
     has_slopes = True
+
+    @property
+    def has_centre(self) -> bool:
+        """Unless centres are zero."""
+        return bool(self.centre.any())
 
     @property
     def adds_up(self) -> bool:

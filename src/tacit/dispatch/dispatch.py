@@ -114,6 +114,7 @@ def dispatch(
         overloads=full,
         lines_checked=checked,
         says=tuple(statement(who, agreed, sigma=sigma, masked=masked, ramps=grid.has_ramps)),
+        protection=agreed.protection(),
         exposed=tuple(leaves),
         helpful=tuple(protecting_links(who.graph)) if leaves else (),
     )

@@ -51,6 +51,8 @@ class Schedule:
     """Lines with a limit whose flows were looked at; None where the source does not say enough for that."""
     says: tuple[str, ...] = field(repr=False)
     """What was hidden from whom."""
+    protection: dict[str, Any] = field(repr=False)
+    """The same as data, as the run of the price has it: private, stamps and hidden_difference."""
     exposed: tuple[Any, ...] = field(repr=False)
     """Agents with one neighbour, who knows all their masks."""
     helpful: tuple[tuple[Any, Any], ...] = field(repr=False)
@@ -106,6 +108,7 @@ class Schedule:
                 "rounds": self.rounds,
                 "exchanges": self.exchanges,
                 "seconds": self.seconds,
+                **self.protection,
                 "privacy": list(self.says),
                 "exposed": list(self.exposed),
                 "helpful": [list(link) for link in self.helpful],

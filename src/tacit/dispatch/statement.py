@@ -17,15 +17,16 @@ _NAMED = 30  # agents and links in a sentence; a schedule has all of them
 
 def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bool, ramps: bool) -> list[str]:
     """Return sentences about one dispatch: the lines of its run, with what they mean for a grid."""
-    stamps, lines = answer.record.stamps, answer.privacy()
+    stamps, lines = answer.stamps(), answer.privacy()
     if not masked:
         return lines
     voids = sum(stamp.voids for stamp in stamps)
-    named = {name for stamp in stamps if stamp.voids for name in stamp.agents}
+    everybody = any(stamp.voids and not stamp.agents for stamp in stamps)
+    named = len(agents.holds) if everybody else len({a for stamp in stamps if stamp.voids for a in stamp.agents})
     reasons = {stamp.reason for stamp in stamps}
     remedy = [_remedy(agents)] * ("one neighbour" in reasons)
     remedy += ["A designed graph (--links 4) has no agent without whom it falls apart."] * ("cut" in reasons)
-    return [*lines[:voids], *_hidden(agents, len(named), sigma=sigma, ramps=ramps), *lines[voids:], *remedy]
+    return [*lines[:voids], *_hidden(agents, named, sigma=sigma, ramps=ramps), *lines[voids:], *remedy]
 
 
 def _hidden(agents: Agents, named: int, *, sigma: float | None, ramps: bool) -> list[str]:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from tacit.algorithms import Total
-from tacit.certificates import Certificate, certify, headline
+from tacit.certificates import Certificate, certify, exposing, headline
 from tacit.costs import Affine, Family, stack
 from tacit.coverage import listing
 from tacit.errors import DataError, InputError, RangeError, VacuousError
@@ -227,6 +227,12 @@ class Assembly:
             said = headline(found) if voided(found.stamps) else f"NOT PRIVATE: {headline(found)}"
             warnings.warn(said, NotPrivateWarning, stacklevel=4)
         return found
+
+    def exposing(self, answer: Answer, certificate: Certificate | None) -> Answer:
+        """Return the answer with a stamp where so many parties as may collude learn something exactly."""
+        if certificate is None:
+            return answer
+        return _with(answer, exposing(answer.record.stamps, certificate), answer.record.tells)
 
     def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:
         """Refuse what no party should send: each would see this of its own numbers, and nobody else's."""

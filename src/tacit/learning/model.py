@@ -182,8 +182,8 @@ class PrivateModel(BaseEstimator):
         self._say_doubts(answer, assembly, units, table.columns)
         self.n_iter_ = answer.record.phase2.rounds
         answer = assembly.closed(answer)
-        self.answer_ = answer
         self.certificate_ = assembly.certificate(answer)
+        self.answer_ = assembly.exposing(answer, self.certificate_)
         self.ledger_ = assembly.account
         self.parties_ = table.names
         return self

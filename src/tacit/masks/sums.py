@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.costs.told import Piece, Told
-from tacit.coverage import Coverage, Kind
+from tacit.coverage import GENERAL, Coverage, Kind
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Terms
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
@@ -69,9 +69,7 @@ class SumMasks:
 
     def coverage(self, cost: AnyCost) -> Coverage:
         """Return that all is hidden."""
-        return Coverage(
-            kind=self.kind, parts=("whole",), hidden=("whole costs: nothing but sums over all agents is learnt",)
-        )
+        return GENERAL[self.kind]
 
     def terms(self, network: Network, dim: int) -> Terms:
         """Return the fixed point's numbers; every sum is off by up to n·step/2."""

@@ -10,16 +10,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tacit.certificates import Certificate, certify, privacy_lines
+from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
 from tacit.errors import VacuousError
 from tacit.network import Network
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
-from tacit.stamps import beyond_the_network
+from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Array
 
 _SEARCHED = 500  # agents up to which the worst coalition is searched for, and not only bounded
-_BOUNDED = 1500  # agents up to which there is a bound at once
 
 
 class Answer:
@@ -27,6 +26,7 @@ class Answer:
 
     def __init__(self, record: RunRecord, network: Network) -> None:
         self.record, self.network = record, network
+        self._known: dict[int, tuple[list[Stamp], Certificate | None]] = {}
 
     @property
     def x(self) -> Array:
@@ -78,37 +78,69 @@ class Answer:
 
     def privacy(self, *, any: int = 1) -> list[str]:
         """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""
-        return self._lines(self._against(any))
+        return self._lines(*self._against(any))
 
-    def to_json(self, *, any: int = 1) -> str:
-        """Return the record as indented JSON, with what is hidden from every coalition of at most *any* agents.
+    def protection(self, *, any: int = 1) -> dict[str, Any]:
+        """Return the same as data for JSON: whether the run is private, why not, and how much is hidden.
 
-        `hidden_difference` is None where it is infinite, as under secret sums, or not known; 0 if nothing is sure.
+        `private` is what the certificate says. `hidden_difference` is None where it is infinite, as under secret
+        sums; 0 if nothing is sure.
         """
-        certificate = self._against(any)
-        difference = certificate.hidden_difference() if certificate else math.inf if self.record.private else 0.0
-        whole = {
-            **msgspec.to_builtins(self.record),
-            "privacy": self._lines(certificate),
+        stamps, certificate = self._against(any)
+        private = certificate is not None and not voided(stamps)
+        difference = certificate.hidden_difference() if certificate is not None and private else 0.0
+        return {
+            "private": private,
+            "stamps": msgspec.to_builtins(stamps),
+            "privacy": self._lines(stamps, certificate),
             "hidden_difference": difference if math.isfinite(difference) else None,
         }
+
+    def to_json(self, *, any: int = 1) -> str:
+        """Return the record as indented JSON, with its `protection` against coalitions of at most *any* agents."""
+        whole = {**msgspec.to_builtins(self.record), **self.protection(any=any)}
         return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
 
-    def _against(self, any: int) -> Certificate | None:
-        """Return the certificate against so many agents; None where there is none, or it would take long."""
-        phase1, agents = self.record.phase1, len(self.network)
-        if phase1 is None or any > agents - 2 or (agents > _BOUNDED and phase1.sigma is not None):
-            return None
-        return self.certificate(any=any, quick=len(self.network) > _SEARCHED)
+    def stamps(self, *, any: int = 1) -> list[Stamp]:
+        """Return why this run is not private against coalitions of at most *any* agents; cautions too."""
+        return list(self._against(any)[0])
 
-    def _lines(self, certificate: Certificate | None) -> list[str]:
-        lines = privacy_lines(self.record.stamps, certificate)
-        if certificate is None and self.record.private:
-            lines.append("What a coalition can learn in a network this large, `tacit certify` says, after a while.")
-        return lines
+    def _against(self, any: int) -> tuple[list[Stamp], Certificate | None]:
+        if any not in self._known:
+            self._known[any] = self._examined(any)
+        return self._known[any]
+
+    def _examined(self, any: int) -> tuple[list[Stamp], Certificate | None]:
+        """Return the stamps and the certificate against so many agents; no certificate where there can be none."""
+        stamps = [stamp for stamp in self.record.stamps if stamp.reason != "coalition"]
+        agents = len(self.network)
+        if self.record.phase1 is None:
+            return stamps, None
+        if any > agents - 2:
+            return stamps if agents == 2 else [*stamps, _alone(agents)], None
+        certificate = self.certificate(any=any, quick=agents > _SEARCHED)
+        return exposing(stamps, certificate), certificate
+
+    def _lines(self, stamps: list[Stamp], certificate: Certificate | None) -> list[str]:
+        """Return the lines of all commands; where one agent learns too much, also what σ hides from outsiders."""
+        lines = privacy_lines(stamps, certificate)
+        elsewhere = beyond_the_network(stamps)
+        lost = voided(stamp for stamp in elsewhere if not stamp.agents)
+        weak = voided(stamp for stamp in stamps if stamp not in elsewhere)
+        if certificate is None or certificate.is_perfect or lost or not weak:
+            return lines
+        outsiders = self.certificate(any=0, quick=len(self.network) > _SEARCHED)
+        return [*lines, headline(replace(outsiders, stamps=()))]
 
     def __repr__(self) -> str:
         record = self.record
         stamp = "" if record.private else ", NOT PRIVATE"
         rounds = f"{record.phase2.rounds} round{'s' * (record.phase2.rounds != 1)}"
         return f"Answer({record.status} after {rounds} of {record.phase2.algorithm}{stamp})"
+
+
+def _alone(agents: int) -> Stamp:
+    return Stamp(
+        reason="coalition",
+        sentence=f"of {agents} agents, {agents - 1} who collude learn the part of the last one from the sum.",
+    )

@@ -130,6 +130,17 @@ def invented(section: CostsSection, agents: Sequence[Any], *, records: int, unkn
     return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 
 
+def example(section: CostsSection, *, unknowns: int) -> Family:
+    """Return a cost of that kind, made of numbers that nobody has: what masks hide of it, they hide of all."""
+    maker, flat = _maker(section), [1.0] * unknowns
+    shape = (2, unknowns - section.intercept)
+    made_up: Data = {
+        "P": np.eye(unknowns).tolist(), "q": flat, "point": flat, "centre": flat,
+        "A": np.ones(shape).tolist(), "y": [0.0, 1.0],
+    }  # fmt: skip
+    return _cost(section, maker, "of the manifest", {name: made_up[name] for name in maker.needs}, 1)
+
+
 def _maker(section: CostsSection, where: str = "") -> _Maker:
     """Return how the costs are made; refuse settings that cannot be, or mean nothing to the family."""
     if section.family not in _FAMILIES:
