@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.algorithms import Newton
 from tacit.learning import PrivateRidge
 from tacit.solving.solve import NotPrivateWarning, prepare
 
@@ -179,3 +180,23 @@ def test_records_in_large_units_are_counted_as_what_they_tell():
     )
     assert voids(run) == ["answer tells"]
     assert run.tells.determined == 48
+
+
+class ByDegree(Newton):
+    """Adds up gradients apart from each other for agents with each number of neighbours."""
+
+    def step(self, state, peers, cost):
+        g, degree = cost.grad(state.x), np.asarray(peers.degree).reshape(-1, 1)
+        peers.sum(np.concatenate([np.where(degree == k, g, 0.0) for k in range(6)], axis=-1))
+        return super().step(state, peers, cost)
+
+
+def test_sums_by_the_number_of_neighbours_tell_the_only_agent_with_as_many():
+    """The hub of a wheel has five neighbours, and all others have three."""
+    rng = np.random.default_rng(0)
+    problem = tacit.Problem(
+        nx.wheel_graph(6), [logistic(rng, rng.normal(size=(r, 2))) for r in (1, 30, 30, 30, 30, 30)]
+    )
+    run = prepare(problem, privacy=tacit.SumMasks(), algorithm=ByDegree())
+    assert voids(run) == ["answer tells"]
+    assert run.tells.agents == ("0",)
