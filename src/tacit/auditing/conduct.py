@@ -37,6 +37,7 @@ from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.stamping import NO_MASKS
+from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Algorithm
 
@@ -84,7 +85,7 @@ def audit(
         certificate = dataclasses.replace(
             certificate,
             coverage=job.privacy.coverage(problem.stack),
-            stamps=beyond_the_network(stamps),
+            stamps=(*beyond_the_network(stamps), *against(prepared.tells, len(members))),
             computational=job.privacy.pairing == "seeds",
         )
     who = sorted(problem.network.index[member] for member in members)

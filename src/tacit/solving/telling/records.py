@@ -8,6 +8,7 @@ numbers is the bound: "of 900 hidden numbers at most 70 combinations are told".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,15 +33,24 @@ _SHARP = 1e-11
 """The relative precision of secret sums, which are exact but for the rounding of float64."""
 
 
-def of_records(problem: Problem, job: Job) -> Telling | None:
-    """Return what a run's sums tell of the records behind them; None where a cost says nothing of its shape."""
-    secrets = [part for cost in problem.costs if (part := cost.secrets) is not None]
-    if len(secrets) < len(problem.costs):
-        return None
+def of_records(problem: Problem, job: Job) -> Telling:
+    """Return what a run's sums tell of the records behind them.
+
+    One agent with a cost of which nothing is known is the onlooker; of two, each hides from the other what cannot
+    be counted.
+    """
+    known = [cost.secrets for cost in problem.costs]
+    strangers = [i for i, part in enumerate(known) if part is None]
+    model = next((part for part in known if part is not None), None)
+    if len(strangers) > 1 or model is None:
+        return Telling(noun="cost", hidden=0, numbers=0, counted=False)
+    secrets = [replace(model, records=0) if part is None else part for part in known]
     names = [str(agent) for agent in problem.network.agents]
     sizes = np.array([part.hidden for part in secrets])
     order = np.argsort(-sizes, kind="stable")
     first, second = int(order[0]), int(order[1])
+    if strangers:  # whoever else looks on does not know that cost
+        first = second = strangers[0]
     hidden = int(sizes.sum() - sizes[first])
     quadratic = Quadratics().covers(problem.stack)
     most = packed_size(problem.dim) + problem.dim if quadratic else None
@@ -51,11 +61,12 @@ def of_records(problem: Problem, job: Job) -> Telling | None:
     small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
     if small and numbers > CLOSE * hidden:
         for c in (first, second):
-            same = c == second and sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
+            alike = sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
+            same = first in verdicts and (c == first or alike)
             verdicts[c] = verdicts[first] if same else _against(secrets, c, told)
     seen = verdicts.get(first)
     exposed = [i for i in range(len(names)) if i != first and _is_told(verdicts.get(first), secrets, first, i)]
-    exposed += [first] if _is_told(verdicts.get(second), secrets, second, first) else []
+    exposed += [first] if first != second and _is_told(verdicts.get(second), secrets, second, first) else []
     return Telling(
         noun=secrets[first].noun,
         hidden=hidden,

@@ -35,8 +35,9 @@ Told = Callable[[Any], Array]
 _EPS = 1e-15
 _OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
-_STRENGTHS = (0.0, 1.0, 3.0)
-"""How much invented labels follow their features, one surrogate each: points lie close together, or far apart."""
+_STRENGTHS = ((0.0, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (1.0, 10.0))
+"""How much invented labels follow their features, and in which units these are, one surrogate each: points lie
+close together, or far apart; scores are small, or large."""
 _ROUNDS = 60
 _LOOKS = 4
 """Rounds by which an algorithm has shown what it adds up: some begin with sums of another kind."""
@@ -98,10 +99,12 @@ def judged(
     *told* takes the costs of a whole invented network, and returns what agents there put into sums.
     """
     worst: Verdict | None = None
-    for seed, strength in enumerate(_STRENGTHS):
+    for seed, (strength, scale) in enumerate(_STRENGTHS):
         rng = np.random.default_rng(seed)
         rows = [kind.invent(rng, kind.records, strength) for kind in secrets]
         rest = [kind.invent(rng, min(kind.records, _COMPANY), strength) for kind in company]
+        for kind, part in zip([*secrets, *company], [*rows, *rest], strict=True):
+            part[:, : kind.numbers] *= scale if kind.noun == "record" else 1.0
         try:
             with np.errstate(all="ignore"):
                 terms = told(_stack([*secrets, *company], [*rows, *rest]))
