@@ -13,6 +13,7 @@ from tacit.auditing.watch import public_knowledge, watch_effective
 from tacit.solving import prepare
 
 NETWORK = tacit.Network(nx.random_regular_graph(4, 10, seed=2))
+LARGE = pytest.mark.large  # relatives of others that stay
 FOLDED, SINGLE, PAIRS, BITS, TWICE = (
     "masks folded in", "every mask by itself", "masks in pairs", "bits of masks", "masks that come twice"
 )  # fmt: skip
@@ -25,10 +26,10 @@ FOLDED, SINGLE, PAIRS, BITS, TWICE = (
         ("EvenFunctions", PAIRS, {}),
         ("EvenFunctionOfKnown", PAIRS, {}),
         ("SameMagnitudes", PAIRS, {}),
-        ("SameMagnitudes", TWICE, {}),
+        pytest.param("SameMagnitudes", TWICE, {}, marks=LARGE),
         ("SameMagnitudeAsKnown", TWICE, {}),
         ("SameMagnitudesBesideEachOther", TWICE, {}),
-        ("SameMagnitudesBesideEachOther", PAIRS, {}),
+        pytest.param("SameMagnitudesBesideEachOther", PAIRS, {}, marks=LARGE),
         ("SameMagnitudesFarApart", TWICE, {}),
         ("Autoregressive", PAIRS, {"rho": 0.01}),
         ("AlternatingVariances", SINGLE, {}),
@@ -37,13 +38,13 @@ FOLDED, SINGLE, PAIRS, BITS, TWICE = (
         ("ShiftedStream", TWICE, {}),
         ("OverlappingCounters", TWICE, {}),
         ("OverlappingNormals", TWICE, {}),
-        ("OverlappingNormals", PAIRS, {}),
+        pytest.param("OverlappingNormals", PAIRS, {}, marks=LARGE),
         ("ShiftedAndBlurred", PAIRS, {}),
-        ("IrwinHall", SINGLE, {}),
+        pytest.param("IrwinHall", SINGLE, {}, marks=LARGE),
         ("IrwinHall", SINGLE, {"count": 12}),
-        ("Truncated", SINGLE, {}),
+        pytest.param("Truncated", SINGLE, {}, marks=LARGE),
         ("Truncated", SINGLE, {"cut": 4.0}),
-        ("SharedLowBits", BITS, {}),
+        pytest.param("SharedLowBits", BITS, {}, marks=LARGE),
         ("SharedLowBits", BITS, {"bits": 1}),
         ("LowBitsAddUp", BITS, {}),
         ("SignsMultiplyToOne", BITS, {}),
@@ -105,8 +106,8 @@ def test_small_networks_are_looked_at_as_closely(masks, experiment, graph, depen
         ("Counters", TWICE, {}),
         ("ReversedAcrossAgents", TWICE, {}),
         ("MasksAgainLater", TWICE, {}),
-        ("MasksAgainLater", TWICE, {"lag": 5}),
-        ("MasksAgainLater", TWICE, {"lag": 40}),
+        pytest.param("MasksAgainLater", TWICE, {"lag": 5}, marks=LARGE),
+        pytest.param("MasksAgainLater", TWICE, {"lag": 40}, marks=LARGE),
         ("MasksAgainLater", TWICE, {"lag": 256}),
         ("ReversedAffine", BITS, {}),
         ("ReversedXor", BITS, {}),
@@ -114,12 +115,12 @@ def test_small_networks_are_looked_at_as_closely(masks, experiment, graph, depen
         ("PiecesInTheOpen", TWICE, {}),
         ("ComplaintInTheOpen", FOLDED, {}),
         ("MultiplesLater", TWICE, {"lag": 1}),
-        ("MultiplesLater", BITS, {"lag": 7}),
+        pytest.param("MultiplesLater", BITS, {"lag": 7}, marks=LARGE),
         ("MoreLater", TWICE, {"lag": 1}),
         ("OneWordToAllNeighbours", TWICE, {"words": 2}),
-        ("LargeOddMultiples", BITS, {"words": 2}),
-        ("NearWords", PAIRS, {"words": 2}),
-        ("MasksAgainLater", TWICE, {"words": 2, "lag": 3}),
+        pytest.param("LargeOddMultiples", BITS, {"words": 2}, marks=LARGE),
+        pytest.param("NearWords", PAIRS, {"words": 2}, marks=LARGE),
+        pytest.param("MasksAgainLater", TWICE, {"words": 2, "lag": 3}, marks=LARGE),
     ],
 )
 def test_words_that_follow_from_others_are_noticed(masks, attack, more, dependent):
