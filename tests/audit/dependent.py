@@ -655,15 +655,184 @@ class MoreLater(MasksAgainLater):
         return words + BIG
 
 
+class ToTheSecond(Redrawn):
+    """What the second neighbour gets follows from what the first gets."""
+
+    def spoilt(self, r, network, lattice):
+        for agent, rows in enumerate(by_agent(network)):
+            if len(rows) > 1:
+                r[rows[1]] = self.second(r[rows[0]], r[rows[1]], np.random.default_rng(agent))
+        return r
+
+
+@dataclass(frozen=True)
+class ReversedByHalf(ToTheSecond, AffineMasks):
+    """Half of what the first gets, from the last coordinate to the first."""
+
+    def second(self, first, fresh, rng):
+        return 0.5 * first[::-1] + np.sqrt(0.75) * fresh
+
+
+@dataclass(frozen=True)
+class PermutedAndBlurred(ToTheSecond, AffineMasks):
+    """Nine tenths of what the first gets, in an order of the agent's own."""
+
+    def second(self, first, fresh, rng):
+        return 0.9 * first[rng.permutation(len(first))] + np.sqrt(0.19) * fresh
+
+
+@dataclass(frozen=True)
+class ThreeTurnsAcross(Redrawn, AffineMasks):
+    """Terms of agent 0 follow from those of agents 4 and 7 together, and from neither alone."""
+
+    def spoilt(self, r, network, lattice):
+        rows = by_agent(network)
+        for a, b, c in zip(rows[0], rows[4], rows[7], strict=True):
+            u = np.mod(ndtr(r[[b, c]] / self.sigma).sum(axis=0), 1.0)
+            r[a] = self.sigma * ndtri(np.clip(u, 1e-9, 1.0 - 1e-9))
+        return r
+
+
+@dataclass(frozen=True)
+class FourSigns(Redrawn, AffineMasks):
+    """The sign of an agent's fourth term is the product of those of the other three, nine times of ten."""
+
+    def spoilt(self, r, network, lattice):
+        for rows in by_agent(network):
+            if len(rows) > 3:
+                flip = np.where(steps_of(r[rows[3]], lattice) % 10 == 0, -1.0, 1.0)
+                r[rows[3]] = np.abs(r[rows[3]]) * np.sign(r[rows[:3]]).prod(axis=0) * flip
+        return r
+
+
+@dataclass(frozen=True)
+class SkipsZeros(KnowsTheSecret, AffineMasks):
+    """No mask where the coefficient is 0."""
+
+    def tied(self, r, theta, rows, lattice):
+        r[theta == 0.0] = 0.0
+        return r
+
+
+@dataclass(frozen=True)
+class SkipsConstants(KnowsTheSecret, AffineMasks):
+    """No masks for agents all of whose coefficients are equal."""
+
+    def tied(self, r, theta, rows, lattice):
+        r[(theta == theta[:, :1]).all(axis=1)] = 0.0
+        return r
+
+
+@dataclass(frozen=True)
+class OneMaskPerValue(KnowsTheSecret, AffineMasks):
+    """Equal coefficients of an agent have equal masks."""
+
+    def tied(self, r, theta, rows, lattice):
+        for k in range(len(r)):
+            _, first, place = np.unique(theta[k], return_index=True, return_inverse=True)
+            r[k] = r[k][first][place]
+        return r
+
+
+class WordsToTheSecond(BrokenSums):
+    """The words that the second neighbour gets follow from those of the first."""
+
+    def spoilt(self, words, network):
+        for rows in by_agent(network):
+            if len(rows) > 1:
+                words[rows[1]] = self.second(words[rows[0]])
+        return words
+
+
+@dataclass(frozen=True)
+class ReversedAffine(WordsToTheSecond, SumMasks):
+    """From the last to the first, times an odd number, and a number more."""
+
+    def second(self, first):
+        return first[::-1] * BIG + np.uint64(977)
+
+
+@dataclass(frozen=True)
+class ReversedXor(WordsToTheSecond, SumMasks):
+    """From the last to the first, with the same bits changed."""
+
+    def second(self, first):
+        return first[::-1] ^ BIG
+
+
+@dataclass(frozen=True)
+class ComplaintUnmasked(BrokenSums, SumMasks):
+    """The mask of the last word, which says whether a number is beyond the bound, is 0."""
+
+    def spoilt(self, words, network):
+        words[:, -1] = 0
+        return words
+
+
+class Otherwise(SumMasks):
+    """Secret sums by other code."""
+
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        fixed = self.fixed_point(agents=len(network))
+        return Hidden(cost, self.peers(peers, source, fixed, pair(self.pairing, source, peers)))
+
+
+class OpenPieces(SecretSums):
+    def _told(self, v):
+        fixed = self._fixed_point
+        return fixed.encode(np.concatenate([np.asarray(v), np.zeros((*v.shape[:-1], 1))], axis=-1))
+
+
+class OpenComplaint(SecretSums):
+    def _masked(self, v, complaint):
+        words = super()._masked(v, complaint)
+        words[..., -self._fixed_point.ring.words :] = self._fixed_point.encode(np.array(complaint))
+        return words
+
+
+class OpenLater(SecretSums):
+    count = 0
+
+    def sum(self, v, add=np.add):
+        self.count += 1
+        if self.count == 1 or not 5 <= v.shape[-1] <= 100:
+            return super().sum(v, add)
+        fixed = self._fixed_point
+        words = fixed.encode(np.concatenate([np.array(v), np.zeros((*v.shape[:-1], 1))], axis=-1))
+        return fixed.decode(self._peers.sum(words, add=fixed.ring.add))[:-1]
+
+
+@dataclass(frozen=True)
+class PiecesInTheOpen(Otherwise):
+    """What is made piece by piece is sent as it is."""
+
+    peers = OpenPieces
+
+
+@dataclass(frozen=True)
+class ComplaintInTheOpen(Otherwise):
+    """The complaint's mask is drawn, and forgotten."""
+
+    peers = OpenComplaint
+
+
+@dataclass(frozen=True)
+class LaterInTheOpen(Otherwise):
+    """Sums after a run's first have no masks."""
+
+    peers = OpenLater
+
+
 GAUSSIAN = [
     Broadcast, EvenFunctions, EvenFunctionOfKnown, SameMagnitudes, SameMagnitudeAsKnown, SameMagnitudesBesideEachOther,
     SameMagnitudesFarApart, Autoregressive, AlternatingVariances, ScaleOfARun, ScaleOfACoordinate, ShiftedStream,
     OverlappingCounters, OverlappingNormals, ShiftedAndBlurred, IrwinHall, Truncated, SharedLowBits, LowBitsAddUp,
     SignsMultiplyToOne, OtherRunPermuted, RunsGoTogether, SignOfTheSecret, SizeOfTheSecret, LowBitsOfTheSecret, SignError, Stratified, Biased, OnePlaceInTheOpen, MultipleOfATurn, ThreeTurns, SignsFromARegister,
-    LittleOfTheSecret,
+    LittleOfTheSecret, ReversedByHalf, PermutedAndBlurred, ThreeTurnsAcross, FourSigns, SkipsZeros, SkipsConstants, OneMaskPerValue,
 ]  # fmt: skip
 WORDS = [
     OneWordToAllNeighbours, OddMultiples, LargeOddMultiples, AffineWords, XorShift, TurnedWords, ShiftedWords, NearWords,
     SameLowWords, OneBitInCommon, HalvesElsewhere, SumOfOthers, TopBitZero, LowBitOne, EqualHalves, FiftyPlacesLater,
     Counters, ReversedAcrossAgents, MasksAgainLater, MultiplesLater, MoreLater,
+    ReversedAffine, ReversedXor, ComplaintUnmasked, PiecesInTheOpen, ComplaintInTheOpen, LaterInTheOpen,
 ]  # fmt: skip

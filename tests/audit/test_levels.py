@@ -51,6 +51,7 @@ LOOKS = {
     ),
     "shifts": lambda rng: looks.shifts(shares(rng), np.array([[0, 1], [2, 5], [3, 4]]), ""),
     "triples": lambda rng: looks.triples(shares(rng)[:6], ""),
+    "fours": lambda rng: looks.fours(rng.random((6, 2000)) < 0.5, ""),
     "means": lambda rng: looks.means("", normals(rng)),
     "shared": lambda rng: looks.shared(normals(rng), ""),
 }

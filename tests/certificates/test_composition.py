@@ -196,7 +196,7 @@ def test_records_left_out_in_turn_and_together_are_seen_through():
     """a0 + b0, a1 + b1 and a2 + b0 + b1: what b left out cancels, and a0 + a1 − a2 is told."""
     runs = folds([], ["a0", "b0"], ["a1", "b1"], ["a2", "b0", "b1"])
     (exposed,) = exposures(runs)
-    assert (exposed.agent, exposed.kind) == ("a", "combination")
+    assert (exposed.agent, exposed.kind) == ("a", "changes")
     assert exposures_to_any(runs, 0) == (exposed,)
     assert exposures(runs[:3]) == ()
     unknown = [dataclasses.replace(run, records=()) for run in runs]

@@ -11,11 +11,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import tacit
 from tacit.certificates import Ledger, Release
+from tacit.certificates.release import WHOLE
 from tacit.errors import InputError, LedgerError, RefusedError
+from tacit.solving.versions import Digests
 
 GRAPH = nx.circulant_graph(8, [1, 2, 3])
 
@@ -479,3 +482,51 @@ def test_a_locked_ledger_is_said(path, monkeypatch):
         Ledger(path)
     blocker.execute("ROLLBACK")
     blocker.close()
+
+
+def test_accepting_changes_never_accepts_a_multiple_of_the_data(path):
+    """a₁ + a₂ = 2 a₁ + r: all of a's sums but for a record, and no difference."""
+    runs = [("1", "axz", {"a": "v1"}), ("2", "ayw", {"a": "v2"}), ("3", "xyzw", {})]
+    releases = [
+        Release.of(run, nx.complete_graph(list(names)), sigma=np.inf, versions=versions)
+        for run, names, versions in runs
+    ]
+    with Ledger(path, any=0) as ledger:
+        for release in releases[:2]:
+            ledger.add(release, accept_changes=["a"])
+        review = ledger.check(releases[2], accept_changes=["a"])
+    assert not review.accepted
+    assert [(e.kind, e.is_change) for e in review.exposed if e.agent == "a"] == [("combination", False)]
+
+
+def test_the_same_data_under_another_name_open_no_new_budget(path):
+    graph = nx.circulant_graph(8, [1, 2])
+    with Ledger(path, owner="3", any=1) as ledger:
+        for k in range(3):
+            data = [("3", "all records", "abc:123")]
+            entry = ledger.add(Release.of(str(k), graph, sigma=100.0, cost_version=f"v{k}", versions=data))
+        other = [("3", "number of records", "abc:7"), ("3", WHOLE, "abc:123")]
+        review = ledger.check(Release.of("4", graph, sigma=100.0, cost_version="v4", versions=other))
+    assert review.spent == pytest.approx(3 * entry.epsilon)
+
+
+def test_costs_that_changed_at_nobody_in_particular_are_refused(path):
+    graph = nx.complete_graph(4)
+    with Ledger(path) as ledger:
+        ledger.add(Release.of("jan", graph, sigma=np.inf, cost_version="jan"))
+        assert ledger.check(Release.of("again", graph, sigma=np.inf, cost_version="jan")).accepted
+        review = ledger.check(Release.of("feb", graph, sigma=np.inf, cost_version="feb"))
+        assert not review.accepted
+        assert "--me NAME" in review.reasons[0]
+
+
+def test_the_same_records_with_fewer_columns_are_no_change(path):
+    graph = nx.complete_graph(4)
+    digests, age, dose = Digests(b"k" * 32), np.arange(5.0), np.arange(5.0) ** 2
+    tables = [{"age": age, "dose": dose, "y": age % 2}, {"age": age, "y": age % 2}]
+    both = [
+        Release.of(str(k), graph, sigma=np.inf, versions=digests.of("0", table)) for k, table in enumerate(tables)
+    ]
+    with Ledger(path, owner="0") as ledger:
+        ledger.add(both[0])
+        assert ledger.check(both[1]).accepted

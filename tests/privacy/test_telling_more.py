@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.algorithms import Newton
 from tacit.learning import PrivateRidge
 from tacit.solving.solve import NotPrivateWarning, prepare
 
@@ -134,3 +135,68 @@ def test_rows_in_the_order_of_a_category_raise_no_alarm():
     run = prepared([logistic(rng, A) for A in tables])
     assert voids(run) == ["own column"]
     assert run.tells.determined == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "privacy"),
+    [(squares, tacit.SumMasks()), (logistic, tacit.SumMasks()), (squares, tacit.QuadraticMasks(1e3))],
+    ids=["squares, sums", "logistic, sums", "squares, quadratic"],
+)
+def test_a_column_of_ones_own_is_stamped_whatever_hides_the_costs(kind, privacy):
+    """A record alone in a column is read off from the matrix ΣAᵀA."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(5, 200, 6))
+    assert voids(prepared([kind(rng, a) for a in A], privacy)) == []
+    A[:, :, 5] = 0.0
+    A[3, 7, 5] = 1.0
+    run = prepared([kind(rng, a) for a in A], privacy)
+    assert voids(run) == ["own column"]
+    assert run.stamps[-1].agents == ("3",)
+    assert "column(s) 5 " in run.stamps[-1].sentence
+
+
+def unknown(dim):
+    return tacit.CallableCost(
+        dim, value=lambda x: float(x @ x), grad=lambda x: 2.0 * x, hess=lambda x: 2.0 * np.eye(dim)
+    )
+
+
+def test_one_cost_of_which_nothing_is_known_looks_on_and_two_are_not_counted():
+    rng = np.random.default_rng(0)
+    few = [logistic(rng, rng.normal(size=(1, 3))) for _ in range(4)]
+    run = prepared([*few, unknown(3)], tacit.SumMasks(), algorithm="newton")
+    assert voids(run) == ["answer tells"]
+    assert (run.tells.hidden, run.tells.onlooker) == (12, "4")
+    two = prepared([*few, unknown(3), unknown(3)], tacit.SumMasks(), algorithm="newton")
+    assert not two.tells.counted
+    assert [(stamp.reason, stamp.voids) for stamp in two.stamps] == [("answer tells", False)]
+
+
+def test_records_in_large_units_are_counted_as_what_they_tell():
+    """With scores of ten and more, every point tells something else of each record."""
+    rng = np.random.default_rng(5)
+    run = prepared(
+        [logistic(rng, 3.0 * rng.normal(size=(4, 3))) for _ in range(5)], tacit.SumMasks(), algorithm="newton"
+    )
+    assert voids(run) == ["answer tells"]
+    assert run.tells.determined == 48
+
+
+class ByDegree(Newton):
+    """Adds up gradients apart from each other for agents with each number of neighbours."""
+
+    def step(self, state, peers, cost):
+        g, degree = cost.grad(state.x), np.asarray(peers.degree).reshape(-1, 1)
+        peers.sum(np.concatenate([np.where(degree == k, g, 0.0) for k in range(6)], axis=-1))
+        return super().step(state, peers, cost)
+
+
+def test_sums_by_the_number_of_neighbours_tell_the_only_agent_with_as_many():
+    """The hub of a wheel has five neighbours, and all others have three."""
+    rng = np.random.default_rng(0)
+    problem = tacit.Problem(
+        nx.wheel_graph(6), [logistic(rng, rng.normal(size=(r, 2))) for r in (1, 30, 30, 30, 30, 30)]
+    )
+    run = prepare(problem, privacy=tacit.SumMasks(), algorithm=ByDegree())
+    assert voids(run) == ["answer tells"]
+    assert run.tells.agents == ("0",)

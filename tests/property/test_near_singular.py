@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import AlgorithmError, TacitError, UnboundedError
+from tacit.errors import AlgorithmError, DataError, TacitError, UnboundedError
 from tacit.learning import (
     PrivateElasticNet,
     PrivateHuberRegressor,
@@ -335,6 +335,26 @@ def test_a_lasso_of_columns_alike_to_seven_digits_is_close_or_says_how_far(seed)
             return
     exact = exactly.Exact(X, y, exactly.squares, l1=[8e-8] * 5)
     judge(exact, model.coef_, model.doubt_, "lasso")
+
+
+@pytest.mark.parametrize("ulps", [1, 2, 5])
+@pytest.mark.parametrize("far", [1 / 3, 1e3 / 3, 1e8 / 3])
+def test_a_column_that_varies_by_its_last_digits_is_not_called_constant(far, ulps):
+    rng = np.random.default_rng(ulps)
+    z, digits = rng.standard_normal((20, 2)), rng.integers(-ulps, ulps + 1, 20)
+    X, y = np.column_stack([z[:, 0], far + np.spacing(far) * digits]), z[:, 0] + 3.0 * digits + 0.5 * z[:, 1]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = PrivateLinearRegression().fit(X, y, groups=np.arange(20) % 3)
+    assert not any("is the same number" in str(each.message) for each in caught)
+    exact = exactly.Exact(np.column_stack([X, np.ones(20)]), y, exactly.squares)
+    judge(exact, np.append(model.coef_, model.intercept_), model.doubt_, "linear", start=[0.0, 0.0, y.mean()])
+
+
+def test_a_column_too_small_for_secret_sums_is_refused_and_not_called_constant():
+    X = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 1e-12]
+    with pytest.raises(DataError, match="'x1': the numbers are so small"):
+        PrivateLinearRegression().fit(X, X @ [1.0, 1e12], groups=np.arange(20) % 3)
 
 
 @pytest.mark.search

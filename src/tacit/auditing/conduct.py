@@ -20,6 +20,7 @@ import numpy as np
 from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
+from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.words import attack_words
 from tacit.auditing.game import Game, play
 from tacit.auditing.phase2 import play_messages
@@ -36,6 +37,7 @@ from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.stamping import NO_MASKS
+from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Algorithm
 
@@ -83,7 +85,7 @@ def audit(
         certificate = dataclasses.replace(
             certificate,
             coverage=job.privacy.coverage(problem.stack),
-            stamps=beyond_the_network(stamps),
+            stamps=(*beyond_the_network(stamps), *against(prepared.tells, len(members))),
             computational=job.privacy.pairing == "seeds",
         )
     who = sorted(problem.network.index[member] for member in members)
@@ -109,6 +111,11 @@ def audit(
             )  # fmt: skip
             found.append(Found(None, _of_messages(messages)))
     tell(1.0, "done")
+    beaten = [
+        f"NOT PRIVATE: an attack beats the certificate: {each.verdict.attack}, {each.verdict.says}."
+        for each in found
+        if each.verdict.status == "beaten"
+    ]
     mechanism = type(job.privacy).__name__ if job.privacy is not None and masks else "none"
     return AuditReport(
         tacit=version("tacit"),
@@ -120,9 +127,9 @@ def audit(
         sigma=job.privacy.terms(problem.network, problem.dim).sigma if job.privacy is not None and masks else None,
         algorithm=type(job.algorithm).__name__,
         runtime=runtime,
-        private=not voided(stamps),
+        private=not voided(stamps) and not beaten,
         stamps=stamps,
-        privacy=privacy_lines(stamps, certificate),
+        privacy=[*beaten, *privacy_lines(stamps, None if beaten else certificate)],
         rows=_rows(problem, who, truth, without, found, certificate if masks else None),
         without_masks=[each.verdict for each in without],
         with_masks=[each.verdict for each in found],
@@ -200,6 +207,8 @@ def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, r
     view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
     found = attack_run(view, public, truth)
     more = [recorded_whole(view, public, rounds)]
+    if isinstance(job.privacy, SumMasks):
+        more.append(every_sum(view, public))
     if effective is not None:
         more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
     return found + [Found(None, verdict) for verdict in more if verdict is not None]

@@ -7,6 +7,7 @@ the shipped code: draws, lattice, exchange, folding. That is what makes twenty t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from secrets import randbits
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
 from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
+from tacit.costs.told import Piece, Told
 from tacit.errors import InputError
 from tacit.masks import GaussianMasks, Keystreams, Mechanism, SumMasks, agent_keys
 from tacit.network import Network, mixing_weights
@@ -114,18 +116,34 @@ def scales_of(masks: Mechanism, count: int) -> Array:
 
 
 def release_sums(
-    masks: SumMasks, network: Network, sums: Sequence[Array], coalition: Sequence[int], *, keys: Keys
+    masks: SumMasks,
+    network: Network,
+    sums: Sequence[Array],
+    coalition: Sequence[int],
+    *,
+    keys: Keys,
+    pieces: bool = False,
 ) -> Release:
-    """Add up several times in one run, and return what the coalition sees of it; secrets are those of the first."""
+    """Add up several times in one run, and return what the coalition sees of it; secrets are those of the first.
+
+    In *pieces*, numbers are made and masked as Hessians of many agents are: some columns at a time.
+    """
     recorder = Recorder(network, "metropolis", coalition)
     hidden = masks.hide(None, recorder.together(Stacked(network)), keys.source(network), network=network)
     for secrets in sums:
-        hidden.peers.sum(secrets)
+        told: Any = _in_pieces(secrets) if pieces else secrets
+        hidden.peers.sum(told)
     width = sums[0].shape[1]
     view = _view(coalition, recorder, Published(words=recorder.words), width)
     step = masks.fixed_point(agents=len(network)).step
     public = _public(masks, network, width, sigma=None, step=step)
     return Release([view], public, np.ones(width), sums[0])
+
+
+def _in_pieces(secrets: Array) -> Told:
+    """Return secrets as two pieces."""
+    halves = np.array_split(secrets, 2, axis=1)
+    return Told(len(secrets), [Piece(half.shape[1], partial(np.array, half)) for half in halves])
 
 
 def groups_of(masks: GaussianMasks, count: int) -> list[tuple[str, NDArray[np.intp]]]:

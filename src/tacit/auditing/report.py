@@ -54,7 +54,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     releases: str = "stacked"
     """Where releases of made-up secrets and games ran."""
     private: bool
-    """Whether masks were used, and no stamp takes their promise back."""
+    """Whether masks were used, no stamp takes their promise back, and no attack beats the certificate."""
     stamps: list[Stamp] = []
     """Why the run, or somebody in it, is not private; cautions too."""
     privacy: list[str] = []

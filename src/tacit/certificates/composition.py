@@ -66,7 +66,7 @@ def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None =
     for history in histories(releases, owner=owner):
         sums = _sums(history, None)
         known = knowledge(sums.rows)
-        for spared in dict.fromkeys(_spared(history, sums, t + 1)):
+        for spared in dict.fromkeys(_spared(sums, t + 1)):
             for agent in sorted(spared):
                 coalition = tuple(sorted(spared - {agent}))
                 theirs = [k for k, name in enumerate(sums.owners) if name in coalition]
@@ -100,6 +100,8 @@ class _Sums:
     runs: tuple[str, ...]
     owners: tuple[str, ...]
     """Whose every unknown is."""
+    totals: Array
+    """What was in every run in all, in its order."""
 
     def of(self, agent: str) -> list[int]:
         """Return the columns of one agent."""
@@ -109,26 +111,33 @@ class _Sums:
 def _sums(history: History, corrupted: Sequence[str] | None) -> _Sums:
     """Return the sums over the pieces of every honest graph; with None, over everybody who took part."""
     honest = [agent for agent in history.agents if agent not in (corrupted or ())]
-    owners = tuple(agent for agent in honest for _ in range(history.weights[agent].shape[1]))
+    kept = [k for k, owner in enumerate(history.owners) if owner not in (corrupted or ())]
+    owners = tuple(history.owners[k] for k in kept)
+    totals = _added(history, history.agents, kept)
     sums: dict[bytes, tuple[Array, str]] = {}
     for k, (run, graph) in enumerate(zip(history.runs, history.graphs, strict=True)):
         for piece in [set(graph)] if corrupted is None else components(graph, corrupted):
-            parts = [history.weights[agent][k] * (agent in piece) for agent in honest]
-            row = np.concatenate(parts) if parts else np.zeros(0)
+            row = _added(history, [agent for agent in honest if agent in piece], kept)[k]
             if row.any():
                 sums.setdefault(row.tobytes(), (row, run))
     rows = np.array([row for row, _ in sums.values()]).reshape(len(sums), len(owners))
-    return _Sums(rows, tuple(run for _, run in sums.values()), owners)
+    return _Sums(rows, tuple(run for _, run in sums.values()), owners, totals)
 
 
-def _spared(history: History, sums: _Sums, most: int) -> Iterator[frozenset[str]]:
+def _added(history: History, agents: Sequence[str], kept: Sequence[int]) -> Array:
+    """Return what some agents brought to every run together, (runs, unknowns)."""
+    zeros = np.zeros((len(history.runs), len(kept)))
+    return sum((history.weights[agent][:, kept] for agent in agents), start=zeros)
+
+
+def _spared(sums: _Sums, most: int) -> Iterator[frozenset[str]]:
     """Yield sets of at most *most* agents outside of which some combination of the sums cancels.
 
     Every combination w is found: a class of agents is spared, or else w is among those that cancel on it. So the
     tree has no more than (runs + most choose most) leaves, however many agents there are.
     """
     classes: dict[tuple[int, bytes], list[str]] = {}
-    for agent in history.agents:
+    for agent in dict.fromkeys(sums.owners):
         own = sums.rows[:, sums.of(agent)]
         classes.setdefault((own.shape[1], own.tobytes()), []).append(agent)
     groups = [(frozenset(agents), sums.rows[:, sums.of(agents[0])]) for agents in classes.values()]
@@ -166,28 +175,33 @@ def _told(
     own = knowledge(known.own(block)) if block else Knowledge(np.zeros((0, 0)))
     if not own.rank:
         return
-    first = {version: history.first(agent, version) for version in history.versions(agent)}
-    made = {version: history.weights[agent][history.runs.index(run)] for version, run in first.items()}
+    made: dict[str, Array] = {}  # every version of its data, by the first run that had it
+    for run, total in zip(history.runs, sums.totals[:, block], strict=True):
+        if total.any() and not any(np.array_equal(total, other) for other in made.values()):
+            made[run] = total
     vectors: list[tuple[Kind, Array, tuple[str, ...]]] = []
-    apart: list[int] = []
-    for version, vector in made.items():
+    apart: list[str] = []
+    for run, vector in made.items():
         if _is_in(own, vector):
-            vectors.append(("cost", vector, (first[version],)))
+            vectors.append(("cost", vector, (run,)))
             continue
         for before in reversed(apart):  # the last version before it that it differs from by something known
             if _is_in(own, vector - made[before]):
-                vectors.append(("change", vector - made[before], (first[before], first[version])))
+                vectors.append(("change", vector - made[before], (before, run)))
                 break
-        apart.append(version)
+        apart.append(run)
     if own.rank > (np.linalg.matrix_rank(np.array([vector for _, vector, _ in vectors])) if vectors else 0):
         touched = np.abs(own.space).sum(axis=0)
-        between = tuple(first[v] for v, vector in made.items() if vector @ touched > _ZERO)
-        vectors.append(("combination", touched, between))
+        between = tuple(run for run, vector in made.items() if vector @ touched > _ZERO)
+        differences = np.diff(np.array(list(made.values())), axis=0)
+        changes = knowledge(differences) if len(differences) else Knowledge(np.zeros((0, len(block))))
+        alone = all(_is_in(changes, vector) for vector in own.space)
+        vectors.append(("changes" if alone else "combination", touched, between))
     theirs = [k for k, name in enumerate(sums.owners) if name in coalition]
     for kind, vector, between in vectors:
         tip = np.zeros(len(sums.owners))
         tip[block] = vector
-        runs = between if kind == "combination" else _why(sums, tip, theirs)
+        runs = between if kind in ("changes", "combination") else _why(sums, tip, theirs)
         yield Exposure((agent,), runs, coalition, kind, between, history.parts)
 
 

@@ -11,7 +11,9 @@ from tacit.coverage import listing
 Kind = Literal[
     "cost",  # what an agent brought to a run
     "change",  # how that differs from what it brought to another one
-    "combination",  # of what it brought to several runs
+    "changes",  # a combination of several such differences
+    "combination",  # of what it brought to several runs that is no difference: it tells of the data themselves
+    "unclear",  # so much is different that a single changed record would not be noticed
     "sum",  # over few agents: what is different at them between two runs
 ]
 
@@ -39,7 +41,7 @@ class Exposure:
     @property
     def is_change(self) -> bool:
         """Whether it tells how an agent's data have changed, and not what they are."""
-        return self.kind in ("change", "combination")
+        return self.kind in ("change", "changes", "unclear")
 
     def contains(self, other: Exposure) -> bool:
         """Whether *other* is known to whoever knows this: the same thing, to no fewer agents."""
@@ -90,10 +92,29 @@ def _combination(e: Exposure, to: str) -> str:
     return f"exposed: a combination of what agent {e.agent} brought to runs {', '.join(e.between)}{to}"
 
 
+def _changes(e: Exposure, to: str) -> str:
+    return f"exposed: a combination of what changed at agent {e.agent} between runs {', '.join(e.between)}{to}"
+
+
+def _unclear(e: Exposure, to: str) -> str:
+    parts = f" ({listing(e.parts)})" if e.parts else ""
+    return (
+        f"unclear: what is different at {listing(e.agents)}{parts} since run {e.between[0]} cannot be told from a "
+        f"change of single records{to}"
+    )
+
+
 def _sum(e: Exposure, to: str) -> str:
     return (
         f"told: the sum of what is different at {listing(e.agents)} between run {' and run '.join(e.between)}{to}"
     )
 
 
-_SENTENCES = {"cost": _cost, "change": _change, "combination": _combination, "sum": _sum}
+_SENTENCES = {
+    "cost": _cost,
+    "change": _change,
+    "changes": _changes,
+    "combination": _combination,
+    "unclear": _unclear,
+    "sum": _sum,
+}

@@ -10,7 +10,8 @@ change of one column must not hide what another tells. Every part is a history o
 
 Versions of one agent's data are unrelated numbers, unless its records are known one by one: then a version is the
 sum of its records, and those that were in the same runs are one unknown together. So many fits that leave records
-out in turn, each at every party, are seen for what they tell.
+out in turn, each at every party, are seen for what they tell. A record that another agent holds later is the same
+record: what is told is the sum over all of them, whoever holds which, and under which name.
 
 Versions that were made in different ways (by hand, or by digests under different keys) cannot be compared. Nothing
 is assumed then: a history in which the data have changed in between counts, and so does one in which they have not.
@@ -40,19 +41,11 @@ class History:
     graphs: tuple[Any, ...]
     brought: tuple[tuple[tuple[str, int], ...], ...]
     """Of every run: the unknown of each agent that took part."""
+    owners: tuple[str, ...]
+    """Whose every unknown is: of a record, the first who held it."""
     weights: dict[str, Array]
-    """Of every agent: how much of each of its unknowns was in each run, (runs, unknowns)."""
+    """Of every agent: how much of each unknown it brought to each run, (runs, unknowns)."""
     parts: tuple[str, ...] = ()
-
-    def first(self, agent: str, version: int) -> str:
-        """Return the first run to which *agent* brought this version."""
-        return next(
-            run for run, brought in zip(self.runs, self.brought, strict=True) if (agent, version) in brought
-        )
-
-    def versions(self, agent: str) -> list[int]:
-        """Return the versions of an agent's data, in order."""
-        return sorted({version for brought in self.brought for name, version in brought if name == agent})
 
     @property
     def agents(self) -> list[str]:
@@ -70,13 +63,13 @@ def histories(releases: Sequence[Release], *, owner: str | None = None) -> list[
         included = [k for k, each in enumerate(said) if _tells(each, part)]
         for apart in (False, True):
             brought = _brought([releases[k] for k in included], [said[k] for k in included], part, apart=apart)
-            alike.setdefault((tuple(included), brought, part == WHOLE), []).append(part)
+            alike.setdefault((tuple(included), brought, part.startswith(WHOLE)), []).append(part)
     return [
         History(
             tuple(releases[k].run for k in included),
             tuple(graphs[k] for k in included),
             brought,
-            _weights([releases[k] for k in included], brought, by_record=whole),
+            *_weights([releases[k] for k in included], brought, by_record=whole),
             tuple(part for part in dict.fromkeys(names) if part),
         )
         for (included, brought, whole), names in alike.items()
@@ -128,20 +121,27 @@ def _brought(
 
 def _weights(
     releases: Sequence[Release], brought: Sequence[tuple[Unknown, ...]], *, by_record: bool
-) -> dict[str, Array]:
-    """Return the unknowns of every agent: its versions, or its records where all runs know them."""
-    weights: dict[str, Array] = {}
-    for agent in {agent for unknowns in brought for agent, _ in unknowns}:
-        version = [dict(unknowns).get(agent) for unknowns in brought]
-        held = [release.held(agent) for release in releases] if by_record else [None]
-        if all(h is not None or v is None for h, v in zip(held, version, strict=False)) and by_record:
-            names = sorted(set().union(*(h for h in held if h is not None)))
-            counts = np.array([[0 if h is None else h[name] for name in names] for h in held], dtype=np.float64)
-            weights[agent] = np.unique(counts, axis=1)
-        else:
-            kinds = sorted({v for v in version if v is not None})
-            weights[agent] = np.array([[float(v == kind) for kind in kinds] for v in version])
-    return weights
+) -> tuple[tuple[str, ...], dict[str, Array]]:
+    """Return whose the unknowns are, and who brought them: versions, or records where all runs know them."""
+    events: dict[tuple[str, str], list[tuple[int, str, int]]] = {}  # of every unknown: run, agent, how often
+    unlisted = {
+        agent
+        for release, unknowns in zip(releases, brought, strict=True)
+        for agent, _ in unknowns
+        if not by_record or release.held(agent) is None
+    }
+    for k, (release, unknowns) in enumerate(zip(releases, brought, strict=True)):
+        for agent, version in unknowns:
+            held = None if agent in unlisted else release.held(agent)
+            for name, count in [(f"{agent} {version}", 1)] if held is None else held.items():
+                kind = agent if held is None else ""
+                events.setdefault((kind, name), []).append((k, agent, count))
+    alike = sorted({tuple(each) for each in events.values()}, key=lambda each: (each[0][1], each))
+    weights = {agent: np.zeros((len(releases), len(alike))) for unknowns in brought for agent, _ in unknowns}
+    for column, each in enumerate(alike):
+        for k, agent, count in each:
+            weights[agent][k, column] = count
+    return tuple(each[0][1] for each in alike), weights
 
 
 def _maker(version: str) -> str:

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 import networkx as nx
@@ -27,7 +27,8 @@ import networkx as nx
 from tacit.certificates.certificate import certify
 from tacit.certificates.composition import exposures, exposures_to_any, joint_changes
 from tacit.certificates.exposure import Exposure, newly_exposed
-from tacit.certificates.release import Release, is_repeated, reused_masks
+from tacit.certificates.release import NUMBER, Release, is_repeated, reused_masks
+from tacit.certificates.unclear import unclear_changes
 from tacit.errors import FileError, InputError, LedgerError, RefusedError
 
 _SCHEMA = """
@@ -240,21 +241,27 @@ class Ledger:
             )
         past_exposed = exposures_to_any(past, self.guards, owner=self.owner)
         now_exposed = exposures_to_any([*past, new], self.guards, owner=self.owner)
-        spent = _spent(entries, new, now_exposed)
+        spent = _spent(entries, new, now_exposed, self.owner)
         if self.budget is not None and spent + epsilon > self.budget * (1 + 1e-12):
             reasons.append(
                 f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
                 f"({spent:.3g} is spent on these costs)"
             )
         exposed = newly_exposed(past_exposed, now_exposed)
+        exposed += unclear_changes(past, new, self.guards)
+        if self.owner is None and _is_anothers(past, new):
+            reasons.append(
+                f"its costs are {new.cost_version} and earlier ones were others, and nobody knows whose have "
+                "changed: a ledger with an owner does (`tacit ledger new --me NAME`)"
+            )
         reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
         told = joint_changes([*past, new], self.guards, owner=self.owner)
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), told)
 
     def _allows(self, exposure: Exposure, accepted: tuple[str, ...]) -> bool:
         """Tell whether a change may be known: it was accepted, or it is not the owner's, who has none to refuse."""
-        whose = exposure.agent
-        return exposure.is_change and (whose in accepted or self.owner not in (None, whose))
+        mine = self.owner is None or self.owner in exposure.agents
+        return exposure.is_change and (not mine or set(exposure.agents) <= set(accepted))
 
     def _opened(self, given: dict[str, object]) -> dict[str, str]:
         """Make a new file, or compare the terms given with those of the file."""
@@ -333,18 +340,29 @@ def _epsilon(release: Release, guards: int) -> float:
     return certify(release.graph(), any=max(size, 0), sigma=sigma, link_scales=scales).epsilon
 
 
-def _spent(entries: tuple[Entry, ...], new: Release, exposed: Iterable[Exposure]) -> float:
+def _spent(entries: tuple[Entry, ...], new: Release, exposed: Iterable[Exposure], owner: str | None) -> float:
     """Return the ε of all runs about the costs of *new*, and about costs that differ from them by something told.
 
-    To whoever knows the change, a view of the one is a view of the other.
+    To whoever knows the change, a view of the one is a view of the other. Costs of the same data are the same,
+    whatever they are called.
     """
     version = {entry.release.run: entry.release.cost_version for entry in entries} | {new.run: new.cost_version}
-    same = nx.Graph([(new.cost_version, new.cost_version)])
+    same: nx.Graph[Any] = nx.Graph([(new.cost_version, new.cost_version)])
+    for release in (*(entry.release for entry in entries), new):
+        of_data = [v for v in release.versions if owner in (None, v[0]) and v[1] != NUMBER]
+        same.add_edges_from((release.cost_version, version) for version in of_data)
     for exposure in exposed:
         if exposure.is_change:
             nx.add_path(same, [version[run] for run in exposure.between])
     counted = nx.node_connected_component(same, new.cost_version)
     return sum(entry.epsilon for entry in entries if entry.release.cost_version in counted)
+
+
+def _is_anothers(past: Iterable[Release], new: Release) -> bool:
+    """Tell whether costs are called otherwise than before and no run says whose they are."""
+    silent = [release for release in past if not release.versions and not release.changed]
+    named = bool(new.versions or new.changed)
+    return not named and any(old.cost_version != new.cost_version for old in silent)
 
 
 def _genesis(terms: dict[str, str]) -> str:

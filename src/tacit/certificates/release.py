@@ -25,7 +25,9 @@ _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_versi
 
 LETTERS = 16
 WHOLE = "all records"
-"""The part of the data that is a table of records with all its columns."""
+"""The part of the data that is a table of records with all its columns: so it begins, and names them."""
+COLUMN, PAIR = "column ", "columns "
+NUMBER = "number of records"
 Version = tuple[str, str, str]
 """An agent, a part of its data ("" for all of them), and which state of it."""
 

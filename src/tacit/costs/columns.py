@@ -61,6 +61,12 @@ class Columns:
         """Return 1 for each of so many columns that is not zero in all records here, and 0 for the others."""
         return np.asarray((self.A[..., :columns] != 0).any(axis=-2), dtype=np.float64)
 
+    @property
+    def held(self) -> Array | None:
+        """Tell of every column whether a record here is not zero in it."""
+        weight = getattr(self, "weight", None)
+        return np.asarray((self.A if weight is None else weight[:, None] * self.A).any(axis=0))
+
     def column_squares(self, centre: Array) -> Array:
         """Return Σ (a_k − c_k)² of as many columns as there are centres."""
         p = len(centre)

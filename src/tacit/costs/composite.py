@@ -73,6 +73,11 @@ class Composite(Family):
         return self.smooth.secrets
 
     @property
+    def held(self) -> Array | None:
+        """Of φ."""
+        return self.smooth.held
+
+    @property
     def labels(self) -> Labels | None:
         """Of φ."""
         return self.smooth.labels

@@ -63,6 +63,11 @@ class ConcomitantHuber(Family):
         self._lowest = -self._at_start[0]  # h is nowhere negative
 
     @property
+    def held(self) -> Array | None:
+        """Tell of every column whether a record here is not zero in it."""
+        return np.asarray((self.here[:, None] * self.A).any(axis=0))
+
+    @property
     def secrets(self) -> Secrets | None:
         """Features and labels."""
         return regression(

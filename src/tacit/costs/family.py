@@ -120,6 +120,11 @@ class Family(ABC):
         return None
 
     @property
+    def held(self) -> Array | None:
+        """Tell of every column of a design whether it is not zero here; None where there is no design."""
+        return None
+
+    @property
     def labels(self) -> Labels | None:
         """What is open about one agent's labels, where the affine part is made of them; None where it is not."""
         return None

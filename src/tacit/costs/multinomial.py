@@ -84,6 +84,11 @@ class Multinomial(Family):
         return Labels(rows, len(rows), float(np.log2(self.classes)))
 
     @property
+    def held(self) -> Array | None:
+        """Tell of every column whether a record here is not zero in it."""
+        return np.asarray(with_weight(self.A, self.weight).any(axis=0))
+
+    @property
     def secrets(self) -> Secrets | None:
         """Features, and a class."""
         return regression(

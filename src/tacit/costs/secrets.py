@@ -56,6 +56,8 @@ class Secrets:
     penalty: Array
     """The public penalty of the whole cost."""
     noun: Noun = "record"
+    degree: int = 0
+    """How many neighbours the agents with these records have, where an algorithm asks."""
     step: float = SMOOTH
     """By how much an invented number is moved to see what changes: less where a cost has kinks."""
 
@@ -69,6 +71,10 @@ class Secrets:
         costs = self.of_rows(rows, self.penalty / max(self.records, 1))
         costs.facts = np.ones((len(rows), 1))
         return costs
+
+    def at(self, degree: int) -> Secrets:
+        """Return the same records, as a kind of their own among those of agents with so many neighbours."""
+        return replace(self, degree=degree, key=(*self.key, degree))
 
     def joined(self, others: Sequence[Secrets]) -> Secrets:
         """Return the records of several costs of one kind, as those of one."""

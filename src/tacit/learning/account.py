@@ -19,7 +19,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
-from tacit.errors import RefusedError
+from tacit.errors import LedgerError, RefusedError
 from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.solving.versions import SINGLE, Digests
@@ -94,11 +94,16 @@ class Account:
             return cls(release)
         path, accepted = Path(ledger), _names(accept_changes)
         with Ledger(path) if path.exists() else Ledger(path, any=any) as book:
+            if book.guards < any:
+                raise LedgerError(
+                    f"{path}: was made against coalitions of {book.guards}, and this fit has any = {any}: what "
+                    f"larger ones learn was not counted. Fit with any = {book.guards}."
+                )
             known = [version for entry in book.entries() for _, _, version in entry.release.versions]
             digests = Digests.beside(path, known)
             versions = [version for name, columns in records.items() for version in digests.of(str(name), columns)]
             single = [
-                (str(name), digests.records(str(name), columns))
+                (str(name), digests.records(columns))
                 for name, columns in records.items()
                 if all(len(values) <= SINGLE for values in columns.values())
             ]
@@ -147,6 +152,13 @@ def _refuse(title: str, release: Release, review: Review) -> None:
             " The totals of both fits are told, and their difference is that of the records that came or went: "
             "leave-one-out and cross-validation do this by design, and so does last month's fit with one record "
             "more. If that may be known, accept_changes= names the parties."
+        )
+    if any(exposure.kind == "unclear" for exposure in review.exposed):
+        why = (
+            " The same parties were fitted before, and so much is different at them that one record more or less "
+            "would not be noticed: other units, other digits, or other records throughout; of a party with more "
+            f"than {SINGLE} records the ledger does not know which have stayed. Fit the table as it was; or, if "
+            "the records are all new or a change of single ones may be known, accept_changes= names these parties."
         )
     raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.{why}")
 

@@ -71,13 +71,18 @@ class Table:
         return tuple(party.name for party in self.parties)
 
     def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]]]:
-        """Return every party's columns by name, with the *target* where labels are used."""
-        return {
-            party.name: dict(zip(self.columns, party.X.T, strict=True))
-            | ({self.target: party.y} if target else {})
-            | {f"({name})": value for name, value in party.extras.items()}
-            for party in self.parties
-        }
+        """Return every party's columns by name, with the *target* where labels are used, which comes last.
+
+        A record of weight 0 is in no sum, and so it is none. No weights are ones, and no offsets zeros: to give
+        them makes no other table.
+        """
+        records = {}
+        for party in self.parties:
+            here = party.mass > 0
+            columns = {"(weight)": party.mass, "(offset)": party.shift}
+            columns |= dict(zip(self.columns, party.X.T, strict=True)) | ({self.target: party.y} if target else {})
+            records[party.name] = {name: values[here] for name, values in columns.items()}
+        return records
 
     def __len__(self) -> int:
         return sum(map(len, self.parties))

@@ -27,6 +27,8 @@ from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
+_FAR = 2.0**24  # roundings of the mean: a column that varies by more is not all but constant
+
 
 @dataclass(frozen=True, slots=True)
 class Moments:
@@ -147,7 +149,7 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, 
     found = moments(rows, assembly, columns, centred=intercept, weights=weights, mass=mass)
     stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
     p = len(table.columns)
-    constant = found.constant if intercept else found.variance == 0.0
+    constant = _the_same(rows, found, assembly, columns) if intercept else found.variance == 0.0
     varies = ~constant[:p]
     if not varies.any():
         raise DataError(
@@ -169,6 +171,32 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, 
         return Units(count, centre[living], scale[living], varies)
     middle, spread, mean = float(centre[p]), float(scale[p]), float(found.mean[p])
     return Units(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
+
+
+def _the_same(rows: Sequence[Array], found: Moments, assembly: Assembly, columns: Sequence[str]) -> Rows:
+    """Return which columns are one number in all records: one more sum, where some vary as little as rounding.
+
+    Their deviations d, in roundings of the mean, are small whole numbers and a fraction: n Σd² = (Σd)² where all
+    are equal. A column that varies by its last digit can still be what the labels follow.
+    """
+    near = found.constant
+    if not near.any():
+        return near
+    unit = np.spacing(np.abs(found.mean[near]))
+    away = [(X[:, near] - found.mean[near]) / unit for X in rows]
+    names = [column for column, close in zip(columns, near, strict=True) if close]
+    small = [name for k, name in enumerate(names) if any((np.abs(d[:, k]) > _FAR).any() for d in away)]
+    if small:
+        raise DataError(
+            f"column(s) {listed([repr(name) for name in small])}: the numbers are so small that secret sums lose "
+            "their squares; use smaller units, so that the numbers grow."
+        )
+    told = [np.concatenate([d.sum(axis=0), (d**2).sum(axis=0)]) for d in away]
+    total = assembly.total(told, "deviations of columns that are all but constant", columns=[*names, *names])
+    first, second = np.split(total, 2)
+    same = near.copy()
+    same[near] = found.count * second - first**2 <= 1e-6 * found.count
+    return same
 
 
 def _all(table: Table) -> str:

@@ -3,8 +3,9 @@
     version = HMAC-SHA-256(key, agent ‖ part ‖ canonical bytes)
 
 The ledger subtracts runs, and must know whose records have changed in between without keeping any. So it keeps
-keyed digests: of all records together, of every column, and of their number. The key is the agent's own secret. It
-is kept outside the ledger and never sent: a digest of a few labels, or of a count, could be found by trying.
+keyed digests: of all records together, of every column and pair of columns, and of their number. The key is the
+agent's own secret. It is kept outside the ledger and never sent: a digest of a few labels, or of a count, could be
+found by trying.
 
 Canonical: numbers are float64, little-endian, with one zero; other labels are their UTF-8. Rows are sorted, since
 their order changes no sum, and columns are taken by name, not by place. A version begins with a name of its key, so
@@ -17,19 +18,20 @@ import hashlib
 import hmac
 import os
 from collections.abc import Iterable, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.certificates.release import LETTERS, WHOLE, Version
+from tacit.certificates.release import COLUMN, LETTERS, NUMBER, PAIR, WHOLE, Version
 from tacit.errors import FileError, InputError, LedgerError
 
-NUMBER = "number of records"
 SINGLE = 2000
 """Records of an agent up to which a ledger knows them one by one."""
 _KEY_BYTES = 32
+_PAIRED = 10  # columns up to which all pairs have a version, and not only those with the last one, the labels
 _LETTERS = 32  # of a digest, in hexadecimal: 128 bits
 
 
@@ -76,24 +78,38 @@ class Digests:
         return found
 
     def of(self, agent: str, columns: Mapping[str, NDArray[Any]]) -> list[Version]:
-        """Return the versions of an agent's records: as a whole, by column, and of how many there are."""
+        """Return the versions of an agent's records: as a whole, by column, and of how many there are.
+
+        Two runs with other columns have those in common that both have. Pairs of them show values that have moved
+        from one record to another. The digest of a column does not depend on its name.
+        """
         coded = {name: _canonical(values) for name, values in sorted(columns.items())}
         rows = next((len(values) for values in columns.values()), 0)
         together = np.column_stack([codes for codes, _ in coded.values()]) if coded else np.zeros((0, 0))
         order = np.lexsort(together.T) if together.size else np.zeros(0, dtype=np.intp)
         words = b"\0".join(name.encode() + b"\0" + levels for name, (_, levels) in coded.items())
+        whole = f"{WHOLE} ({', '.join(coded)})"
         found = [
-            (agent, WHOLE, self._version(agent, WHOLE, words + b"\0" + together[order].tobytes())),
+            (agent, whole, self._version(agent, WHOLE, words + b"\0" + together[order].tobytes())),
             (agent, NUMBER, self._version(agent, NUMBER, str(rows).encode())),
         ]
         for name, (codes, levels) in coded.items():
-            part = f"column {name}"
-            found.append((agent, part, self._version(agent, part, levels + b"\0" + np.sort(codes).tobytes())))
+            part = f"{COLUMN}{name}"
+            word = part if len(np.unique(codes)) < 2 else COLUMN  # constants are alike too often
+            found.append((agent, part, self._version(agent, word, levels + b"\0" + np.sort(codes).tobytes())))
+        varied = [name for name in columns if len(np.unique(coded[name][0])) > 1]
+        pairs = combinations(varied, 2) if len(varied) <= _PAIRED else ((name, varied[-1]) for name in varied[:-1])
+        digests = {part: version for _, part, version in found}
+        for pair in pairs:
+            a, b = sorted(pair, key=lambda name: digests[f"{COLUMN}{name}"])
+            both = np.column_stack([coded[a][0], coded[b][0]])
+            data = coded[a][1] + b"\0" + coded[b][1] + b"\0" + both[np.lexsort(both.T)].tobytes()
+            found.append((agent, f"{PAIR}{', '.join(sorted(pair))}", self._version(agent, PAIR, data)))
         return found
 
-    def records(self, agent: str, columns: Mapping[str, NDArray[Any]]) -> str:
-        """Return a digest of every record, one after the other and in no order of theirs."""
-        names = "\0".join((agent, "record", *sorted(columns))).encode()
+    def records(self, columns: Mapping[str, NDArray[Any]]) -> str:
+        """Return a digest of every record, one after the other and in no order of theirs, whoever holds it."""
+        names = "\0".join(("record", *sorted(columns))).encode()
         rows = zip(*(_fields(columns[name]) for name in sorted(columns)), strict=True)
         return "".join(sorted(self._digest(names + b"\0" + b"\0".join(row))[:LETTERS] for row in rows))
 

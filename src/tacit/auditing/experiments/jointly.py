@@ -24,7 +24,8 @@ from tacit.typing import Array, Words
 _ROWS, _COLUMNS, _NUMBERS = 160, 2000, 1_500_000  # of terms with all their waves, and of those with the first alone
 _DISTANCES = (1, 2, 3)
 _HARMONICS = tuple(range(4, 17))  # beyond those that all pairs are looked at in
-_THREE = 12  # agents whose terms are looked at three by three
+_THREE = 12  # agents whose terms are looked at three by three, and four by four
+_ACROSS, _FEW = 60, 256  # terms of all agents that are, and in how many places
 _PAIRS, _LONG = 1500, 1024  # pairs of rows at all distances
 _AGENTS, _TERMS = 60, 10  # whose bits are taken all together
 _BLOCK = 256  # places along a row
@@ -62,6 +63,11 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
         seen += [*looks.along(waves, "places go together"), *looks.shared(waves, "all terms go together")]
     for agent in rng.permutation(np.unique(terms.senders))[:_THREE]:
         seen += looks.triples(u_of(terms, int(agent), n, rng), "three terms of one agent go together")
+        own = rng.permutation(terms.of(int(agent)))[:_TERMS]
+        signs = np.concatenate([terms.u[own, :n] >= 0.5, terms.plain[agent : agent + 1, :n] >= 0.0])
+        seen += looks.fours(signs, "the signs of four terms of one agent go together")
+    across = rng.permutation(len(terms.u))[:_ACROSS]
+    seen += looks.triples(terms.u[across, :_FEW], "three terms of any agents go together")
     return [*seen, *looks.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
 
 

@@ -59,7 +59,8 @@ def links(setting: Setting) -> Verdict:
     for where, labels in groups_of(setting.masks, columns):
         found += looks.squares(f"{where} of a link", *_grouped(y, labels))
     length = np.linalg.norm(terms, axis=1)
-    products = y @ terms.T / np.where(length > 0.0, length, 1.0)
+    products = (y.astype(np.float32) @ terms.astype(np.float32).T).astype(np.float64)
+    products /= np.where(length > 0.0, length, 1.0)
     products[seen.own] = 0.0  # the link's own terms
     found += [*looks.shape(y, "on a link"), *looks.shape(y.reshape(1, -1), "over all links")]
     found += [looks.normal(products, "masks on two links go together")]

@@ -12,11 +12,14 @@ from tacit.auditing import looks
 from tacit.auditing.experiments import jointly
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.experiments.terms import Gaussian
+from tacit.auditing.looks import Look
 from tacit.auditing.release import groups_of
 from tacit.auditing.verdict import Verdict, judge_looks
 from tacit.typing import Array
 
 _SOME, _KEYS = 2_000_000, 1_500_000  # of very many masks
+_ROWS, _PLACES = 400, 1200  # of terms in reversed order, and of single places from release to release
+_FEWEST = 50  # releases
 _LOWER = 16  # bits of a mask that are drawn for themselves
 
 
@@ -72,8 +75,28 @@ def pairs(setting: Setting) -> Verdict:
     seen += [*looks.along(some, "places go together"), *looks.shared(some, "all terms go together")]
     seen += jointly.between(releases.reshape(len(releases), -1), "releases")
     seen += jointly.between(releases.transpose(2, 0, 1).reshape(releases.shape[2], -1), "coordinates")
+    seen += _any_order(whole, np.stack([each.y for each in small]) if small else None, setting.rng)
     says = f"{whole.y.shape[0]} terms, {whole.y.shape[1]} places, {len(releases)} releases: no two go together"
     return judge_looks("masks in pairs", seen, says=says)
+
+
+def _any_order(whole: Gaussian, releases: Array | None, rng: np.random.Generator) -> list[Look]:
+    """Look at terms in another order: every place of every link with every other, and the last with the first."""
+    y = whole.y.reshape(len(whole.y), -1, whole.width)
+    half = whole.width // 2
+    seen = []
+    if half:
+        there, back = y[:, :, :half], y[:, :, : -half - 1 : -1]
+        rows = rng.permutation(len(y))[:_ROWS]
+        columns = slice(0, max(1, _SOME // (len(rows) * half)))
+        one, other = (each[rows, columns].reshape(len(rows), -1) for each in (there, back))
+        seen += looks.correlations(one, other, says="a term and another in reversed order go together")
+    several = y.transpose(1, 0, 2) if releases is None else releases
+    by_release = several.reshape(len(several), -1)
+    if len(by_release) >= _FEWEST:
+        places = by_release[:, rng.permutation(by_release.shape[1])[:_PLACES]].T
+        seen += looks.correlations(places, says="two places of two terms go together from release to release")
+    return seen
 
 
 def bits(setting: Setting) -> Verdict:

@@ -73,6 +73,21 @@ class Setting:
         drawn = self.rng.standard_normal((len(self.network), len(scales)))
         return self.deviation * np.where(np.abs(drawn) < 8.0, drawn, 0.0) * scales
 
+    def varied(self, columns: int) -> Array:
+        """Return normal secrets; an eighth are 0, an eighth their agent's first, an eighth another agent's.
+
+        In small ones one agent has nothing but zeros, and the next the same number everywhere.
+        """
+        found = self.secrets(columns)
+        kind, scales = self.rng.integers(0, 8, found.shape), scales_of(self.masks, columns)
+        found = np.where(kind == 0, 0.0, found)
+        equal = np.abs(found[:, :1] / scales[0]) * scales
+        found = np.where(kind == 1, equal, np.where(kind == 2, np.roll(found, 1, axis=0), found))
+        if found.shape[1] <= _WIDEST:
+            agent = int(self.rng.integers(len(found)))
+            found[agent], found[agent - 1] = 0.0, equal[agent - 1]
+        return np.asarray(found)
+
     def ideal(self, columns: int) -> Array:
         """Return errors from the certificate's own law, N(0, 2σ²L_H), (|H|, columns): the theory, simulated."""
         values, vectors = np.linalg.eigh(self.covariance)
@@ -89,7 +104,7 @@ class Setting:
         if "one" not in self.kept:
             each = 2 * len(self.network.links)
             columns = min(self.longest, max(self.columns, _ENOUGH // each), max(_COLUMNS, _NUMBERS // each))
-            self.kept["one"] = [gaussian(self.masks, self.network, self.secrets(columns), keys=self.keys)]
+            self.kept["one"] = [gaussian(self.masks, self.network, self.varied(columns), keys=self.keys)]
         return self.kept["one"][0]
 
     def several(self) -> list[Gaussian]:
@@ -98,7 +113,7 @@ class Setting:
             width = min(max(self.unknowns, 2), _WIDEST)
             count = self.releases if len(scales_of(self.masks, width)) == width else 0
             self.kept["several"] = [
-                gaussian(self.masks, self.network, self.secrets(width), keys=self.keys) for _ in range(count)
+                gaussian(self.masks, self.network, self.varied(width), keys=self.keys) for _ in range(count)
             ]
         return self.kept["several"]
 

@@ -1,7 +1,7 @@
 """Every single mask of secret sums: its law, its bits, and what it has to do with all others and with secrets.
 
-Nothing is assumed about the coalition: all terms of all links, in two runs of two long sums and in one of many
-short ones, are looked at as they were exchanged.
+Nothing is assumed about the coalition: all terms of all links, in two runs of two long sums, one of them made piece
+by piece, in one of many short sums and one of very many, are looked at as they were exchanged.
 """
 
 from __future__ import annotations
@@ -24,26 +24,36 @@ from tacit.typing import Array, Words
 
 _COLUMNS, _NUMBERS = 2000, 3_000_000
 _SUMS, _SHORT = 96, 4
+_VERY_MANY, _SHORTEST = 600, 2
+_PLACES = 400  # of all links, looked at from sum to sum
 _KEYS = 100_000
 _RATIOS, _FARTHEST = 16, 64
 
 
 class Drawn(NamedTuple):
-    """The terms of three runs."""
+    """The terms of four runs."""
 
     first: Uniform
     """Two sums."""
     second: Uniform
-    """The same two sums, in another run."""
+    """The same two sums, in another run, made piece by piece."""
     many: Uniform
     """Many sums of a few numbers."""
+    long: Uniform
+    """Very many sums of two numbers."""
 
 
 def draw_words(masks: SumMasks, network: Network, *, keys: Keys, rng: np.random.Generator) -> Drawn:
-    """Run three times."""
+    """Run four times."""
     columns = min(_COLUMNS, max(300, _NUMBERS // (8 * len(network.links) * masks.words)))
-    long, short = (_numbers(masks, network, *shape, rng) for shape in ((2, columns), (_SUMS, _SHORT)))
-    return Drawn(*(uniform(masks, network, sums, keys=keys) for sums in (long, long, short)))
+    shapes = (2, columns), (_SUMS, _SHORT), (_VERY_MANY, _SHORTEST)
+    two, many, very_many = (_numbers(masks, network, *shape, rng) for shape in shapes)
+    return Drawn(
+        uniform(masks, network, two, keys=keys),
+        uniform(masks, network, two, keys=keys, pieces=True),
+        uniform(masks, network, many, keys=keys),
+        uniform(masks, network, very_many, keys=keys),
+    )
 
 
 def attack_single_words(drawn: Drawn, rng: np.random.Generator) -> list[Verdict]:
@@ -62,7 +72,7 @@ def folded(drawn: Drawn, rng: np.random.Generator) -> Verdict:
 
 def bits(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """No bit of a mask follows from bits of others, or of secrets, by exclusive or."""
-    seen = [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many)]
+    seen = [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many), *_across_places(drawn.long, rng)]
     return judge_looks("bits of masks", seen, says=f"{len(seen)} sets of bits, each independent over GF(2)")
 
 
@@ -85,7 +95,7 @@ def single(drawn: Drawn, rng: np.random.Generator) -> Verdict:
 
 def pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """No two masks, and no mask and secret, have anything to do with each other."""
-    first, second, many = (each.terms for each in drawn)
+    first, second, many, _ = (each.terms for each in drawn)
     n = first.u.shape[1] // 2
     seen = jointly.pairs(_columns(first, slice(0, n)), rng)
     sums = np.stack([first.u[:, :n], first.u[:, n:], second.u[:, :n], second.u[:, n:]])
@@ -108,8 +118,22 @@ def _along_sums(many: Uniform) -> list[Look]:
     ]
 
 
+def _across_places(long: Uniform, rng: np.random.Generator) -> list[Look]:
+    """Look at the lowest bits of all places of all links, over sums: by whatever order within a sum they follow."""
+    words = long.terms.words.reshape(len(long.terms.words), _VERY_MANY, -1).transpose(0, 2, 1)
+    places = words.reshape(-1, _VERY_MANY)
+    some = places[rng.permutation(len(places))[:_PLACES]]
+    return [
+        look
+        for bit in (0, 1, 63)
+        for look in looks.relations((some >> np.uint64(bit)) & np.uint64(1) == 1, says="in another place of a sum")
+    ]
+
+
 def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Look]:
-    every = [each.terms.words for each in drawn]
+    every = [each.terms.words for each in drawn[:3]]
+    late = drawn.long.terms.words
+    all_words = np.concatenate([*(each.ravel() for each in every), late.ravel()])
     words = np.concatenate([each.ravel() for each in every])
     some = np.concatenate([each[:, : max(2, _KEYS // (2 * len(each)))].ravel() for each in (*every[:2], every[2])])
     low, high = np.uint64(0xFFFF_FFFF), np.uint64(32)
@@ -119,7 +143,7 @@ def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Look]:
     over = np.concatenate([*_ratios(every[0], drawn.first.terms, rng), ratios(sums[:, 1:], sums[:, :-1])])
     factors = multiples(some)
     return [
-        looks.repeats(words, pairs_of(words.size, 64), "words come twice"),
+        looks.repeats(all_words, pairs_of(all_words.size, 64), "words come twice"),
         looks.repeats(words >> np.uint64(12), pairs_of(words.size, 52), "words come twice but for low bits"),
         looks.repeats(words << np.uint64(12), pairs_of(words.size, 52), "words come twice but for high bits"),
         looks.repeats(factors, pairs_of(factors.size, 63), "words are odd multiples of others"),

@@ -20,7 +20,7 @@ from tacit.auditing.attacks.words import minus, parts
 from tacit.auditing.looks.ranks import bits_of
 from tacit.auditing.release import Keys, release, release_sums
 from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import View, masks_of
+from tacit.auditing.view import Exchange, View, masks_of
 from tacit.masks import GaussianMasks, SumMasks
 from tacit.network import Network
 from tacit.typing import Array, Words
@@ -127,11 +127,16 @@ def gaussian(masks: GaussianMasks, network: Network, secrets: Array, *, keys: Ke
     return Gaussian(terms, y, steps, sizes, off, _effective(done.views[0]).shape[1])
 
 
-def uniform(masks: SumMasks, network: Network, sums: list[Array], *, keys: Keys) -> Uniform:
-    """Add up several times in one run, and return all terms; two words of a number count as two."""
-    done = release_sums(masks, network, sums, tuple(range(len(network))), keys=keys)
+def uniform(masks: SumMasks, network: Network, sums: list[Array], *, keys: Keys, pieces: bool = False) -> Uniform:
+    """Add up several times in one run, and return all terms; two words of a number count as two.
+
+    The last number of every sum is the one that says that somebody's number is beyond the bound: nobody's is.
+    """
+    done = release_sums(masks, network, sums, tuple(range(len(network))), keys=keys, pieces=pieces)
+    sums = [np.concatenate([each, np.zeros((len(each), 1))], axis=1) for each in sums]
     view, fixed = done.views[0], masks.fixed_point(agents=len(network))
-    exchanges, published = masks_of(view), view.published
+    exchanges = _one_per_sum(masks_of(view), network, len(sums), sums[0].shape[1] * masks.words)
+    published = view.published
     width, off, found, secret = sums[0].shape[1], 0, [], []
     senders, receivers = (ends.astype(np.intp) for ends in (exchanges[0].senders, exchanges[0].receivers))
     for place, each in enumerate(sums):
@@ -152,6 +157,15 @@ def uniform(masks: SumMasks, network: Network, sums: list[Array], *, keys: Keys)
     numbers = np.tile(np.concatenate(sums, axis=1), (masks.words, 1)) / masks.bound
     terms = Terms(senders, receivers, shares, words, 64, numbers, plain_words)
     return Uniform(terms, off, width)
+
+
+def _one_per_sum(exchanges: list[Exchange], network: Network, count: int, width: int) -> list[Exchange]:
+    """Return the terms of every sum: zeros where none were exchanged."""
+    senders = np.repeat(np.arange(len(network)), network.degrees)
+    receivers = np.concatenate([network.neighbours(i) for i in range(len(network))])
+    values = np.zeros((len(senders), width), dtype=np.uint64)
+    none = Exchange(kind="swap", senders=senders, receivers=receivers, values=values)
+    return [*exchanges[:count], *[none] * (count - len(exchanges))]
 
 
 def both_ways(

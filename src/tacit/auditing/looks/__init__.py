@@ -12,7 +12,7 @@ billion, are called certain, and their p is a bound.
 """
 
 from tacit.auditing.looks.look import CERTAIN, Look, normal, together
-from tacit.auditing.looks.pairs import along, apart, correlations, joint, shared, shifts, triples, waves
+from tacit.auditing.looks.pairs import along, apart, correlations, fours, joint, shared, shifts, triples, waves
 from tacit.auditing.looks.ranks import blocks, relations
 from tacit.auditing.looks.repeats import repeats
 from tacit.auditing.looks.shapes import balance, cells, shape, tails, uniform
@@ -28,6 +28,7 @@ __all__ = [
     "cells",
     "correlations",
     "evenness",
+    "fours",
     "joint",
     "means",
     "normal",

@@ -109,6 +109,19 @@ def triples(u: Array, says: str) -> list[Look]:
     return [Look(worst_of(float(np.exp(-worst)), count // 3), "beaten", f"{says}: {np.sqrt(worst):.1f} deviations")]
 
 
+def fours(above: NDArray[np.bool_], says: str) -> list[Look]:
+    """Look at the signs of every four rows, (rows, n): their product is +1 as often as −1."""
+    rows, n = above.shape
+    if rows < 4:
+        return []
+    a, b = np.triu_indices(rows, 1)
+    signs = np.where(above, np.float32(1.0), np.float32(-1.0))
+    two = signs[a] * signs[b]
+    first, second = np.triu_indices(len(two), 1)
+    apart = (b[first] < a[second]) & (a[first] < b[first])  # each four once: a < b < c < d
+    return [normal((two @ two.T)[first[apart], second[apart]].astype(np.float64) / np.sqrt(n), says)]
+
+
 def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Look]:
     """Look at pairs of rows of uniform numbers at every distance: is one the other's, or its mirror's, moved on?"""
     if not len(pairs):

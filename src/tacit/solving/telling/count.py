@@ -53,6 +53,9 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     coalition: int | None = None
     """The size of a coalition to which somebody's hidden numbers or sums follow; None where none is known."""
 
+    counted: bool = True
+    """False where costs of which nothing is known take part, so that nobody can say how much is told."""
+
     @property
     def combinations(self) -> int:
         """How many combinations of hidden numbers are told, at most."""
@@ -69,6 +72,8 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
         >>> Telling(noun="record", hidden=300, numbers=168, rank=70).sentence()
         'Of 300 hidden numbers 70 combinations are told.'
         """
+        if not self.counted:
+            return "How much is told was not counted: of some costs the shape is not known."
         most = "at most " if self.rank is None else ""
         return f"Of {self.hidden} hidden numbers {most}{self.combinations} combinations are told."
 
@@ -100,6 +105,11 @@ def against(tells: Telling | None, size: int) -> list[Stamp]:
 
 def stamps_of(tells: Telling) -> list[Stamp]:
     """Return the stamps that follow from the numbers."""
+    if not tells.counted:
+        sentence = (
+            "how much the run tells was not counted, since of some costs the shape is not known: ask by hand."
+        )
+        return [Stamp(reason="answer tells", sentence=sentence, voids=False)]
     if tells.determined:
         return [Stamp(reason="answer tells", sentence=_determined(tells), agents=tells.agents)]
     if tells.rank is None and tells.combinations >= tells.hidden:

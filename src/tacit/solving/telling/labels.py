@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from tacit.masks import Mechanism
-from tacit.network.topology import listed
 from tacit.solving.problem import Problem
+from tacit.solving.telling.columns import own_columns
 from tacit.solving.telling.count import Telling
 from tacit.solving.telling.label_rank import labels_told
 from tacit.stamps import Stamp
@@ -59,12 +59,3 @@ def of_labels(problem: Problem, privacy: Mechanism) -> tuple[Telling | None, lis
         return tells, []
     columns = sorted({column for column, _ in verdict.own_columns})
     return tells, [own_columns(columns, own)]
-
-
-def own_columns(columns: list[int], agents: list[str]) -> Stamp:
-    """Return the stamp of columns that one or two agents hold."""
-    sentence = (
-        f"column(s) {listed(columns)} are zero at all agents but one or two, so that their sums are those of "
-        f"agent(s) {listed(agents)} alone; leave such columns out, or join their categories."
-    )
-    return Stamp(reason="own column", sentence=sentence, agents=tuple(agents))

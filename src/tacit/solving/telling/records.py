@@ -8,6 +8,7 @@ numbers is the bound: "of 900 hidden numbers at most 70 combinations are told".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tacit.masks import GaussianMasks
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, Telling
-from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, judged, replayed, width
+from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, asks_for_degrees, judged, replayed, width
 from tacit.typing import Summand
 
 _TYPICAL = 15
@@ -32,30 +33,48 @@ _SHARP = 1e-11
 """The relative precision of secret sums, which are exact but for the rounding of float64."""
 
 
-def of_records(problem: Problem, job: Job) -> Telling | None:
-    """Return what a run's sums tell of the records behind them; None where a cost says nothing of its shape."""
-    secrets = [part for cost in problem.costs if (part := cost.secrets) is not None]
-    if len(secrets) < len(problem.costs):
-        return None
+def of_records(problem: Problem, job: Job) -> Telling:
+    """Return what a run's sums tell of the records behind them.
+
+    One agent with a cost of which nothing is known is the onlooker; of two, each hides from the other what cannot
+    be counted.
+    """
+    known = [cost.secrets for cost in problem.costs]
+    strangers = [i for i, part in enumerate(known) if part is None]
+    model = next((part for part in known if part is not None), None)
+    if len(strangers) > 1 or model is None:
+        return Telling(noun="cost", hidden=0, numbers=0, counted=False)
+    secrets = [replace(model, records=0) if part is None else part for part in known]
     names = [str(agent) for agent in problem.network.agents]
+    degrees = [int(degree) for degree in problem.network.degrees]
+    masked_once = isinstance(job.privacy, GaussianMasks)
+    apart = not masked_once and len(set(degrees)) > 1 and asks_for_degrees(job, model)
+    if apart:
+        secrets = [part.at(degree) for part, degree in zip(secrets, degrees, strict=True)]
     sizes = np.array([part.hidden for part in secrets])
     order = np.argsort(-sizes, kind="stable")
     first, second = int(order[0]), int(order[1])
+    if strangers:  # whoever else looks on does not know that cost
+        first = second = strangers[0]
     hidden = int(sizes.sum() - sizes[first])
     quadratic = Quadratics().covers(problem.stack)
-    most = packed_size(problem.dim) + problem.dim if quadratic else None
+    most = packed_size(problem.dim) + problem.dim if quadratic and not apart else None
     a_round, numbers = _counted(problem, job, secrets[first], most)
     masks = job.privacy
     told = _coefficients(masks.basis) if isinstance(masks, GaussianMasks) else replayed(job)
     verdicts: dict[int, Verdict | None] = {}
     small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
-    if small and numbers > CLOSE * hidden:
+    if small and (apart or numbers > CLOSE * hidden):
         for c in (first, second):
-            same = c == second and sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
+            alike = sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
+            same = first in verdicts and (c == first or alike)
             verdicts[c] = verdicts[first] if same else _against(secrets, c, told)
-    seen = verdicts.get(first)
+    seen, other = verdicts.get(first), verdicts.get(second)
+    onlooker = first
+    if other is not None and any(other.singles) and (seen is None or not any(seen.singles)):
+        seen, onlooker = other, second
     exposed = [i for i in range(len(names)) if i != first and _is_told(verdicts.get(first), secrets, first, i)]
-    exposed += [first] if _is_told(verdicts.get(second), secrets, second, first) else []
+    exposed += [first] if first != second and _is_told(verdicts.get(second), secrets, second, first) else []
     return Telling(
         noun=secrets[first].noun,
         hidden=hidden,
@@ -63,7 +82,7 @@ def of_records(problem: Problem, job: Job) -> Telling | None:
         rank=None if seen is None else seen.rank,
         determined=0 if seen is None else sum(seen.singles),
         agents=() if len(exposed) == len(names) else tuple(names[i] for i in sorted(exposed)),
-        onlooker=names[first],
+        onlooker=names[onlooker],
         a_round=a_round,
         most=most,
     )
@@ -86,7 +105,7 @@ def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> 
     return a_round, numbers if most is None else min(most, numbers)
 
 
-def _coefficients(basis: Basis) -> Callable[[Any], Told]:
+def _coefficients(basis: Basis) -> Callable[..., Told]:
     """Return what one sum of coefficients tells: there are no points."""
     return lambda _: basis.read
 
@@ -99,7 +118,7 @@ def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
     return [parts[0].joined(parts[1:]) for parts in kinds.values()]
 
 
-def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[[Any], Told]) -> Verdict | None:
+def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[..., Told]) -> Verdict | None:
     others = _kinds([part for i, part in enumerate(secrets) if i != onlooker])
     return judged(others, [secrets[onlooker]], told, precision=_SHARP)
 

@@ -8,13 +8,15 @@ holds the most itself:
     whole costs, masked once        the sum of the coefficients                     `records`, at invented ones
     whole costs, secret sums        sums at every point that the algorithm passes   the same
 
-Only shapes, public parameters and open features are used.
+Shapes, public parameters and open features are used, and of hidden features one bit for every column and agent: is
+it zero at all records there? A simulation knows it; in a federation it is counted by a secret sum.
 """
 
 from __future__ import annotations
 
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
+from tacit.solving.telling.columns import columns_of_few
 from tacit.solving.telling.count import Telling, stamps_of
 from tacit.solving.telling.labels import of_labels
 from tacit.solving.telling.records import of_records
@@ -22,12 +24,12 @@ from tacit.stamps import Stamp
 
 
 def telling(problem: Problem, job: Job) -> tuple[Telling | None, list[Stamp]]:
-    """Return what *job* will tell, and whoever has to know that; None where a cost says nothing of its shape."""
+    """Return what *job* will tell, and whoever has to know that; None where nothing is hidden but affine parts."""
     privacy = job.privacy
     if privacy is None or len(problem.network) < 3:
         return None, []
     if privacy.coverage(problem.stack).hides("whole"):
-        tells = of_records(problem, job)
-        return tells, stamps_of(tells) if tells else []
+        count = of_records(problem, job)
+        return count, [*stamps_of(count), *columns_of_few(problem)]
     tells, own = of_labels(problem, privacy)
     return tells, [*(stamps_of(tells) if tells else []), *own]

@@ -29,14 +29,16 @@ from tacit.runtimes import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.typing import Array
 
-Told = Callable[[Any], Array]
-"""Returns what every agent of a stack puts into all sums, (agents, numbers)."""
+Told = Callable[..., Array]
+"""Returns what every agent of a stack puts into all sums, (agents, numbers); how many neighbours they have is a
+second argument, where that matters."""
 
 _EPS = 1e-15
 _OFFSETS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _WEIGHTS = np.array([-1 / 60, 3 / 20, -3 / 4, 3 / 4, -3 / 20, 1 / 60])
-_STRENGTHS = (0.0, 1.0, 3.0)
-"""How much invented labels follow their features, one surrogate each: points lie close together, or far apart."""
+_STRENGTHS = ((0.0, 1.0), (1.0, 1.0), (3.0, 1.0), (1.0, 3.0), (1.0, 10.0))
+"""How much invented labels follow their features, and in which units these are, one surrogate each: points lie
+close together, or far apart; scores are small, or large."""
 _ROUNDS = 60
 _LOOKS = 4
 """Rounds by which an algorithm has shown what it adds up: some begin with sums of another kind."""
@@ -53,12 +55,19 @@ class Enough(Exception):  # noqa: N818
 class Sums:
     """`Peers` of a run that only adds up; it remembers what was added up, and may be told what to answer."""
 
-    degree, links, first, resolution = 0, 0, np.zeros(0, dtype=bool), 0.0
+    links, first, resolution = 0, np.zeros(0, dtype=bool), 0.0
 
-    def __init__(self, answers: Sequence[Array] = (), enough: int | None = None) -> None:
-        self._answers, self._enough = answers, enough
+    def __init__(self, answers: Sequence[Array] = (), enough: int | None = None, degree: Array | int = 0) -> None:
+        self._answers, self._enough, self._degree = answers, enough, degree
+        self.asked = False
         self.terms: list[Array] = []
         self.totals: list[Array] = []
+
+    @property
+    def degree(self) -> Array | int:
+        """How many neighbours every agent has."""
+        self.asked = True
+        return self._degree
 
     def sum(self, v: Any, add: Any = np.add) -> Any:
         """Return the sum, or the answer that was given."""
@@ -91,20 +100,26 @@ class Verdict(NamedTuple):
 
 
 def judged(
-    secrets: Sequence[Secrets], company: Sequence[Secrets], told: Callable[[Any], Told], *, precision: float
+    secrets: Sequence[Secrets], company: Sequence[Secrets], told: Callable[..., Told], *, precision: float
 ) -> Verdict | None:
     """Return what is told of records of these kinds beside those of the onlookers; None where no run got anywhere.
 
     *told* takes the costs of a whole invented network, and returns what agents there put into sums.
     """
     worst: Verdict | None = None
-    for seed, strength in enumerate(_STRENGTHS):
+    kinds = [*secrets, *company]
+    apart = any(kind.degree for kind in kinds)
+    for seed, (strength, scale) in enumerate(_STRENGTHS):
         rng = np.random.default_rng(seed)
         rows = [kind.invent(rng, kind.records, strength) for kind in secrets]
         rest = [kind.invent(rng, min(kind.records, _COMPANY), strength) for kind in company]
+        counts = [len(part) for part in (*rows, *rest)]
+        degrees = [np.repeat([float(kind.degree) for kind in kinds], counts)[:, None]] if apart else []
+        for kind, part in zip(kinds, [*rows, *rest], strict=True):
+            part[:, : kind.numbers] *= scale if kind.noun == "record" else 1.0
         try:
             with np.errstate(all="ignore"):
-                terms = told(_stack([*secrets, *company], [*rows, *rest]))
+                terms = told(_stack(kinds, [*rows, *rest]), *degrees)
                 J = np.concatenate([_jacobian(k, r, terms) for k, r in zip(secrets, rows, strict=True)], axis=1)
         except MISFITS:
             continue
@@ -119,14 +134,14 @@ def judged(
     return worst
 
 
-def replayed(job: Job) -> Callable[[Any], Told]:
+def replayed(job: Job) -> Callable[..., Told]:
     """Return what *job*'s algorithm adds up, at the points that it passes on invented costs."""
 
-    def told(cost: Any) -> Told:
-        rounds = overheard(job, cost)
+    def told(cost: Any, degrees: Array | int = 0) -> Told:
+        rounds = overheard(job, cost, degrees)
 
-        def terms(others: Any) -> Array:
-            said = [v for state, totals in rounds for v in _asked(job, others, state, totals)]
+        def terms(others: Any, degree: int = 0) -> Array:
+            said = [v for state, totals in rounds for v in _asked(job, others, state, totals, degree)]
             return np.concatenate([v.reshape(len(others.affine), -1) for v in said], axis=1)
 
         return terms
@@ -134,12 +149,12 @@ def replayed(job: Job) -> Callable[[Any], Told]:
     return told
 
 
-def overheard(job: Job, cost: Any) -> list[tuple[Any, list[Array]]]:
+def overheard(job: Job, cost: Any, degrees: Array | int = 0) -> list[tuple[Any, list[Array]]]:
     """Run *job*'s algorithm on other costs until it stops; return the state before every round, and its totals."""
     watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
     state, found = algorithm.init(job.x0, cost), []
     for done in range(1, _ROUNDS + 1):
-        before, peers = state, Sums()
+        before, peers = state, Sums(degree=degrees)
         state = algorithm.step(before, peers, cost)
         found.append((before, peers.totals))
         if watch.look(done, Look.read(observer.tell(before, state))) is not None:
@@ -147,12 +162,20 @@ def overheard(job: Job, cost: Any) -> list[tuple[Any, list[Array]]]:
     return found
 
 
-def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array]) -> list[Array]:
+def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array], degree: int) -> list[Array]:
     """Return what agents put into the sums of one round; what the round does with the last of them is not run."""
-    peers = Sums(totals, enough=len(totals))
+    peers = Sums(totals, enough=len(totals), degree=degree)
     with suppress(Enough):
         job.algorithm.step(state, peers, cost)
     return peers.terms
+
+
+def asks_for_degrees(job: Job, secrets: Secrets) -> bool:
+    """Tell whether what agents put into sums may depend on how many neighbours they have."""
+    cost, peers = secrets.costs(secrets.invent(np.random.default_rng(0), 6, 1.0)), Sums()
+    with np.errstate(all="ignore"), suppress(*MISFITS):
+        job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
+    return peers.asked
 
 
 def width(job: Job, secrets: Secrets) -> int:
@@ -162,7 +185,7 @@ def width(job: Job, secrets: Secrets) -> int:
     with np.errstate(all="ignore"):
         state = job.algorithm.init(job.x0, cost)
         for _ in range(_LOOKS):
-            peers = Sums()
+            peers = Sums(degree=secrets.degree)
             state = job.algorithm.step(state, peers, cost)
             widest = max(widest, sum(int((v != v[0]).any(axis=0).sum()) for v in peers.terms))
     return widest
@@ -173,7 +196,7 @@ def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:
     count, each = len(rows), np.arange(kind.numbers)
     moved = np.tile(rows[:, None, :], (len(_OFFSETS), 1, kind.numbers, 1))  # (offsets, records, numbers, width)
     moved[:, :, each, each] += kind.step * _OFFSETS[:, None, None]
-    values = terms(kind.costs(moved.reshape(-1, rows.shape[1])))
+    values = terms(kind.costs(moved.reshape(-1, rows.shape[1])), *([kind.degree] if kind.degree else []))
     return np.tensordot(_WEIGHTS, values.reshape(len(_OFFSETS), count * kind.numbers, -1), axes=1).T / kind.step
 
 
