@@ -25,6 +25,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import msgspec
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
@@ -124,6 +125,7 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
         for member, port in zip(names, ports, strict=True)
     }
     settings = dataclasses.asdict(cast(AnyAlgorithm, job.algorithm))
+    settings = msgspec.json.decode(msgspec.json.encode(settings))  # as members read them from the file
     return Manifest(
         title="on this machine",
         run=1,
