@@ -21,7 +21,7 @@ from typing import NamedTuple
 from tacit.certificates import Entry, Exposure, Ledger, Release, Review
 from tacit.certificates.release import Version
 from tacit.errors import FileError, InputError, RefusedError
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.runtimes.peers import Agent, Manifest
 from tacit.runtimes.peers.epochs import Brought, brought
 

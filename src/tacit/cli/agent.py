@@ -24,8 +24,8 @@ from tacit.cli.summary import vector
 from tacit.costs import Family
 from tacit.errors import InputError, MismatchError, RangeError
 from tacit.learning.fitted import fitted_table
+from tacit.listing import listed
 from tacit.masks.sums import BOUND
-from tacit.network.topology import listed
 from tacit.runtimes.peers import Agent, Manifest, Member
 from tacit.runtimes.peers.identity import derived
 from tacit.runtimes.peers.manifest import address_of

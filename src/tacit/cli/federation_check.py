@@ -17,7 +17,7 @@ from tacit.cli.declared import UNCOUNTED, coverage_of, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.runtimes.peers import Manifest, fingerprint
 from tacit.runtimes.peers.manifest import address_of
 from tacit.solving.stamping import NO_MASKS, nothing_hidden, of_network
