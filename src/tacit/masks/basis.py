@@ -142,7 +142,8 @@ class GaussianMasks:
             if Summand.HESSIANS in algorithm.sums:
                 return (
                     f"it adds up {conjoined(algorithm.sums)}, and these masks leave curvature in the open: the "
-                    "next agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added up."
+                    "next agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added "
+                    "up."
                 )
             return (
                 f"it adds up {conjoined(algorithm.sums)} at many points, and one mask would serve all of them: "

@@ -51,6 +51,6 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
         if self.share is not None:
             left = f"at most {self.share:.2g} times what the fit has gained is left to gain"
         return (
-            f"{what} {conjoined(called)} are not told apart by what was added up, to the digits that it has: this is "
-            f"about the shortest of the answers that fit as well, and {left}."
+            f"{what} {conjoined(called)} are not told apart by what was added up, to the digits that it has: this "
+            f"is about the shortest of the answers that fit as well, and {left}."
         )
