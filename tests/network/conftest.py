@@ -33,46 +33,6 @@ SEED = 7
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
 
 
-# What `make test` takes of it: everything that is quick, and the rest in a bounded form.
-QUICK = (
-    "test_processes",
-    "test_protocol",
-    "test_fuzz",
-    "test_store",
-    "test_intruders",
-    "test_faults",
-    "test_surroundings",
-)
-BOUNDED = (
-    "killed_at_random_moments_change_nothing[gradient-tracking-affine-0]",
-    "killed_at_random_moments_change_nothing[gradient-tracking-affine-1]",
-    "killed_at_random_moments_change_nothing[lbfgs-sums-0]",
-    "killed_at_random_moments_change_nothing[lbfgs-sums-1]",
-    "a_member_that_is_stopped_for_a_while_only_delays",
-    "other_data_after_a_restart_are_refused",
-    "the_state_file_is_private_while_it_lives",
-    "masks_are_kept_and_only_the_leavers_terms_are_cancelled",
-    "before_anything_is_published_a_leaver_costs_nothing",
-    "a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it[sums]",
-    "nobody_is_left_out_unless_the_members_agreed_to_it",
-    "what_would_fall_apart_or_does_not_exist_is_refused",
-    "masks_do_not_serve_other_data",
-    "an_error_tells_no_secret",
-    "the_search_finds",
-    "a_run_with_kills_and_wrong_data_tells_no_secret[sums]",
-    "ctrl_c_stops_all_and_leaves_nothing",
-)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Mark what takes minutes."""
-    for item in items:
-        spared = item.get_closest_marker("namespaces") or any(name in item.nodeid for name in QUICK + BOUNDED)
-        if "/network/" in item.nodeid and not spared:
-            item.add_marker(pytest.mark.network)
-
-
 class Federation:
     """A small problem, what the in-memory agents make of it, and its members as processes with the same keys."""
 

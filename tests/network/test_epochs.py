@@ -110,6 +110,7 @@ WAYS = {
 }
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("way", WAYS)
 def test_those_who_stay_reach_the_optimum_of_their_own_costs(way, tmp_path):
     privacy, algorithm, at = WAYS[way]
@@ -153,6 +154,7 @@ def test_before_anything_is_published_a_leaver_costs_nothing(tmp_path):
     assert not any((name, 0) in SEEN for name in stay)
 
 
+@pytest.mark.network
 def test_one_who_committed_binds_all_to_their_masks(tmp_path):
     """North is past the barrier, and the leaver with it: whoever is not sure must not draw again."""
     SEEN.clear()
@@ -165,6 +167,7 @@ def test_one_who_committed_binds_all_to_their_masks(tmp_path):
     assert all((SEEN[name, 0] == SEEN[name, 1]).all() for name in far)
 
 
+@pytest.mark.network
 def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -176,6 +179,7 @@ def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
     assert third.epoch == 2
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("pairing", ["both", "seeds"])
 def test_masks_drawn_in_a_later_epoch_are_carried_on_from_there(tmp_path, pairing):
     """Nobody had published in the first epoch: the masks are those of the second, which had one question more."""
@@ -187,6 +191,7 @@ def test_masks_drawn_in_a_later_epoch_are_carried_on_from_there(tmp_path, pairin
     ends_at(run(third, tmp_path), optimum([name for name in NAMES if name not in ("coast", "south")]))
 
 
+@pytest.mark.network
 def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch):
     """Else everybody would draw again, and show a second noisy view of its cost."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -205,6 +210,7 @@ def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch)
     assert not SEEN
 
 
+@pytest.mark.network
 @pytest.mark.parametrize(
     "change",
     [
@@ -224,6 +230,7 @@ def test_a_later_manifest_that_changes_more_than_who_stays_is_refused(tmp_path, 
         join(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
 
 
+@pytest.mark.network
 def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_for(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids", dropout="wait")
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -240,6 +247,7 @@ def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_f
             ).run()
 
 
+@pytest.mark.network
 def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
     """Marked first, emptied last."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -257,6 +265,7 @@ def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
 
 
+@pytest.mark.network
 def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids", patience=1.5)
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -265,7 +274,9 @@ def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
 
 
-@pytest.mark.parametrize("way", ["affine", "sums", "quadratic"])
+@pytest.mark.parametrize(
+    "way", ["sums", *(pytest.param(way, marks=pytest.mark.network) for way in ("affine", "quadratic"))]
+)
 def test_a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it(way, tmp_path):
     """Nobody leaves: the optimum is that of all, masks stay, and sums go another way."""
     privacy, algorithm, at = WAYS[way]
@@ -276,6 +287,7 @@ def test_a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it(way, tm
     ends_at(run(after, tmp_path, turn=1), optimum(NAMES))
 
 
+@pytest.mark.network
 def test_whoever_has_gone_on_cannot_go_back(tmp_path):
     """The former file is emptied: the old manifest would otherwise be answered with masks drawn anew."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -321,6 +333,7 @@ def test_what_would_fall_apart_or_does_not_exist_is_refused(tmp_path):
         without(manifest, links=[("north", NAMES[j]) for j in GRAPH[0]])
 
 
+@pytest.mark.network
 def test_a_member_without_its_file_cannot_go_on(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     after = without(manifest, members=["south"])

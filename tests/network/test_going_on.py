@@ -8,6 +8,7 @@ import pytest
 from tacit.certificates import Ledger
 from tacit.federation import Manifest
 
+pytestmark = pytest.mark.network
 NAMES = ["north", "south", "east", "west", "centre"]
 STAY = [name for name in NAMES if name != "south"]
 L2 = 3.0

@@ -229,7 +229,9 @@ class Planted:
         return sorted(set(self.secrets.found(set(self.seen))))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "level", [*(pytest.param(level, marks=pytest.mark.network) for level in ("affine", "quadratic")), "sums"]
+)
 def test_a_run_with_kills_and_wrong_data_tells_no_secret(members, gauge, until, level, monkeypatch):
     """Everybody but one meets; one is killed, comes with other data, and then with its own; then the last one comes."""
     run = Planted(members, level, apart=True)
@@ -269,6 +271,7 @@ def test_a_run_with_kills_and_wrong_data_tells_no_secret(members, gauge, until, 
     assert run.strays() == set()
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_peer_with_another_manifest_and_a_lost_patience_tell_no_secret(members, level, monkeypatch):
     run = Planted(members, level, stop={"patience": 6.0, "idle": 2.0}, apart=True)
