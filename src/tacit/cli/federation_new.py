@@ -11,16 +11,17 @@ import typer
 
 from tacit.algorithms import ALGORITHMS
 from tacit.certificates import calibrate
-from tacit.cli.cards import read_card, spelled
-from tacit.cli.declared import refuse_nothing_hidden
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
 from tacit.errors import FileError, InputError
+from tacit.federation import Manifest, Masks, Member, Model, Stop
+from tacit.federation.cards import read_card
+from tacit.federation.declared import refuse_nothing_hidden
+from tacit.federation.identity import spelled
 from tacit.listing import conjoined, listed
 from tacit.masks.pairing import WAYS
 from tacit.network import Network, small_vertex_cut
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
-from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, refuse_target
 from tacit.solving.effort import worth_hessians
 from tacit.tables import Dictionary, Reading, draft

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from tacit.certificates import Certificate
-from tacit.cli.cards import spelled
 from tacit.cli.federation_check import certified
 from tacit.cli.graphs import Json, print_json, refuse_to_overwrite
 from tacit.errors import InputError, RefusedError
+from tacit.federation import Manifest, without
+from tacit.federation.identity import spelled
 from tacit.listing import conjoined
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.epochs import without
 
 
 def without_command(
