@@ -5,7 +5,7 @@ from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticM
 from tacit.masks.changed import with_equal_links, with_seed, with_sigma
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
 from tacit.masks.gaussian import draw
-from tacit.masks.levels import LEVELS, Level, has_sigma, level_of, masks_at, misfits
+from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits
 from tacit.masks.mechanism import Hidden, Mechanism, effective_sigma, has_a_law
 from tacit.masks.pairing import Pairing, Way, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
@@ -38,6 +38,7 @@ __all__ = [
     "drawn_once",
     "effective_sigma",
     "has_a_law",
+    "has_level",
     "has_sigma",
     "level_of",
     "mask",

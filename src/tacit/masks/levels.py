@@ -59,10 +59,16 @@ def misfits(level: Level, *, sigma: float | None = None, words: int = 1) -> list
     return sentences
 
 
+def has_level(masks: Mechanism | None) -> bool:
+    """Tell whether a word and its settings say all about *masks*, so that whoever reads them has the same masks."""
+    known = isinstance(masks, GaussianMasks | SumMasks) and masks.kind != "basis" and not masks.scale_of
+    return masks is None or known
+
+
 def level_of(masks: Mechanism | None) -> Level:
     """Return the word for *masks*; refuse those that have none."""
     if masks is None:
         return "none"
-    if masks.kind == "basis" or masks.scale_of:
+    if masks.kind == "basis" or not has_level(masks):
         raise InputError("AffineMasks, QuadraticMasks and SumMasks have a level, without scales of single links.")
     return masks.kind

@@ -114,6 +114,11 @@ class Mechanism(Protocol):
         return None
 
     @property
+    def bound(self) -> float | None:
+        """Return the public limit on every number that is masked; None where `terms` chooses it."""
+        return None
+
+    @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
         """Return the links whose masks are wider or thinner, by so much."""
         return {}
