@@ -10,7 +10,7 @@ import tacit
 from tacit.auditing.conduct import _certificate
 from tacit.auditing.experiments import settle
 from tacit.auditing.experiments.finite import candidates
-from tacit.costs import Function, Functions, Linear, Quadratics
+from tacit.costs import Function, Functions
 from tacit.coverage import GENERAL
 from tacit.errors import VacuousError
 from tacit.masks import (
@@ -19,8 +19,10 @@ from tacit.masks import (
     BasisMasks,
     Hidden,
     Lattice,
+    Linear,
     Mechanism,
     QuadraticMasks,
+    Quadratics,
     SumMasks,
     drawn_afresh,
     drawn_once,

@@ -18,10 +18,19 @@ from tacit.auditing.public import Public
 from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
-from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
+from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
 from tacit.costs.told import Piece, Told
 from tacit.errors import InputError
-from tacit.masks import Afresh, Keystreams, Mechanism, Once, agent_keys, drawn_afresh, drawn_once
+from tacit.masks import (
+    Afresh,
+    Components,
+    Keystreams,
+    Mechanism,
+    Once,
+    agent_keys,
+    drawn_afresh,
+    drawn_once,
+)
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Stacked
 from tacit.runtimes.peers.epochs import Cancelling
@@ -111,7 +120,7 @@ def scales_of(masks: Mechanism, count: int) -> Array:
     width = _width(masks) if drawn_once(masks) else 0
     if not width or not drawn_once(masks):
         return np.ones(count)
-    dim = _SIDE if isinstance(masks.basis, Quadratics) else 1
+    dim = _SIDE if masks.kind == "quadratic" else 1
     return np.tile(masks.basis.scales(dim), max(1, min(count // width, _MOST)))
 
 
@@ -152,7 +161,7 @@ def groups_of(masks: Once, count: int) -> list[tuple[str, NDArray[np.intp]]]:
         return []
     repeats = len(scales_of(masks, count)) // width
     groups = [("at a coefficient", np.tile(np.arange(width), repeats))]
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         rows, columns = np.triu_indices(_SIDE)
         kinds = np.concatenate([(rows != columns).astype(np.intp), np.full(_SIDE, 2)])
         groups.append(("in a block (diagonal, mixed, linear)", np.tile(kinds, repeats)))
@@ -166,21 +175,22 @@ def bound_of(masks: Mechanism, network: Network) -> float:
 
 def _width(masks: Once) -> int:
     """Return how many coefficients a cost has; 0 where any number will do."""
-    if isinstance(masks.basis, Linear):
+    if masks.kind == "affine":
         return 0
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         return packed_size(_SIDE) + _SIDE
     return len(masks.basis.scales(1))
 
 
 def _cost(masks: Once, secrets: Array) -> Any:
-    if isinstance(masks.basis, Linear):
+    if masks.kind == "affine":
         return stack([Affine(row) for row in secrets])
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         size = packed_size(_SIDE)
         return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])
-    if isinstance(masks.basis, Functions):
-        return stack([Expansion(masks.basis, row, dim=1) for row in secrets])  # no function is asked for a value
+    if isinstance(masks.basis, Components):
+        functions = masks.basis.functions
+        return stack([Expansion(functions, row, dim=1) for row in secrets])  # no function is asked for a value
     raise InputError(f"the audit has no made-up costs for the basis {type(masks.basis).__name__}.")
 
 

@@ -3,6 +3,7 @@
 from tacit.lattice import Lattice
 from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticMasks, mask
 from tacit.masks.changed import with_equal_links, with_seed, with_sigma
+from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
 from tacit.masks.gaussian import draw
 from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits
@@ -16,7 +17,9 @@ __all__ = [
     "LEVELS",
     "AffineMasks",
     "Afresh",
+    "Basis",
     "BasisMasks",
+    "Components",
     "FixedPoint",
     "GaussianMasks",
     "Hidden",
@@ -24,10 +27,12 @@ __all__ = [
     "Keystreams",
     "Lattice",
     "Level",
+    "Linear",
     "Mechanism",
     "Once",
     "Pairing",
     "QuadraticMasks",
+    "Quadratics",
     "SecretSums",
     "Source",
     "SumMasks",

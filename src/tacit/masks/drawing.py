@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Protocol, TypeGuard
 
-from tacit.costs import Basis
 from tacit.errors import InputError
+from tacit.masks.coefficients import Basis
 from tacit.masks.mechanism import Mechanism
 from tacit.masks.words import FixedPoint
 from tacit.network import Network

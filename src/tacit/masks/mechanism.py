@@ -11,9 +11,10 @@ import math
 from abc import abstractmethod
 from typing import Any, NamedTuple, Protocol
 
-from tacit.costs import Basis, CostStack, Family
+from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage, Kind
 from tacit.errors import VacuousError
+from tacit.masks.coefficients import Basis
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.network import Network
