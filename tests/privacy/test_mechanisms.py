@@ -72,7 +72,7 @@ class Coins(Mechanism):
         return Hidden(cost.with_affine(cost.affine + mask(1024.0 * (2.0 * coins - 1.0), peers)), peers)
 
 
-@pytest.mark.parametrize("masks", EVERY, ids=repr)
+@pytest.mark.parametrize("masks", EVERY, ids=lambda masks: type(masks).__name__)
 def test_every_mechanism_is_drawn_in_one_of_two_ways(masks):
     refuse_other(masks)
     assert drawn_once(masks) != drawn_afresh(masks)
