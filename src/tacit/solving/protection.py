@@ -16,6 +16,7 @@ from tacit.coverage import Coverage
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.solving.problem import Problem
+from tacit.spelling import did_you_mean
 
 Protection = Literal["affine", "whole"]
 
@@ -30,7 +31,10 @@ def mechanism_for(
             f"{type(privacy).__name__}."
         )
     if protect is not None and protect not in get_args(Protection):
-        raise InputError(f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}.")
+        raise InputError(
+            f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}."
+            f"{did_you_mean(protect, get_args(Protection))}"
+        )
     if isinstance(privacy, SumMasks) and not tree:
         raise ProtectionError(
             "SumMasks add up over a spanning tree, and none is allowed; use AffineMasks(sigma), or "
