@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.errors import TacitError
+from tacit.federation import Manifest
 from tacit.network import Network
-from tacit.runtimes.peers import Manifest
 from tacit.solving import EXAMPLE, load_problem
 from tacit.spelling import did_you_mean, misspelt
 from tacit.tables import draft, read_dictionary, read_sheet, review

@@ -20,10 +20,12 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli.main import app
+from tacit.federation import Manifest
+from tacit.federation.joining import seat_of
+from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.local import Process, manifest_of
+from tacit.runtimes.peers.local import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 
@@ -68,7 +70,7 @@ class Federation:
             store.fix("key", key)
             store.close()
         self.members = [
-            Process(self.manifest, name, cost, self.folder)
+            Process(self.manifest.job(), seat_of(self.manifest, name), cost, self.folder)
             for name, cost in zip(self.names, self.job.costs, strict=True)
         ]
         return self.members

@@ -140,8 +140,8 @@ def test_other_data_after_a_restart_are_refused(federation):
     victim.kill()
     if not peers.state(victim.name).exists():
         pytest.skip("the run was over before the member was killed")
-    manifest, name, cost, *rest = victim._given
-    victim._given = (manifest, name, cost.with_affine(2 * cost.affine), *rest)
+    job, seat, cost, *rest = victim._given
+    victim._given = (job, seat, cost.with_affine(2 * cost.affine), *rest)
     victim.start()
     with pytest.raises(tacit.TacitError, match="begun with other data"):
         collect([victim])

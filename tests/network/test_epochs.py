@@ -9,13 +9,12 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, NetworkError, TacitError
+from tacit.federation import join, without
+from tacit.federation.local import manifest_of
+from tacit.federation.manifest import Masks
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.peers import Agent
-from tacit.runtimes.peers.epochs import without
-from tacit.runtimes.peers.local import manifest_of
-from tacit.runtimes.peers.manifest import Masks
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -74,7 +73,7 @@ def run(manifest, folder, *, turn=0, leaves=(), at=40, only=None):
     """Run all members in threads; those who leave do so when the run has come to round *at* (0: at once)."""
 
     def member(name):
-        agent = Agent(manifest, costs_of()[name], me=name, key=folder / f"{name}.key", folder=folder)
+        agent = join(manifest, costs_of()[name], me=name, key=folder / f"{name}.key", folder=folder)
 
         def leave(progress):
             if progress.check.round >= at:
@@ -228,7 +227,7 @@ def test_a_later_manifest_that_changes_more_than_who_stays_is_refused(tmp_path, 
     after = msgspec.structs.replace(without(manifest, members=["south"]), **change)
     cost = costs_of()["north"] if "unknowns" not in change else tacit.Quadratic(np.eye(3), np.ones(3))
     with pytest.raises(TacitError, match="does not follow"):
-        Agent(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+        join(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
 
 
 @pytest.mark.network
@@ -239,7 +238,7 @@ def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_f
     forged = msgspec.structs.replace(forged, previous=manifest.session())
     for dropout in ("wait", "exclude"):
         with pytest.raises(TacitError, match="agreed to wait"):
-            Agent(
+            join(
                 msgspec.structs.replace(forged, dropout=dropout),
                 costs_of()["north"],
                 me="north",
@@ -311,7 +310,7 @@ def test_masks_do_not_serve_other_data(tmp_path):
     other = tacit.Quadratic(np.eye(2), np.ones(2))
     for _ in range(2):
         with pytest.raises(TacitError, match="other data"):
-            Agent(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+            join(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))  # a slip costs nothing
 
 
@@ -339,4 +338,4 @@ def test_a_member_without_its_file_cannot_go_on(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     after = without(manifest, members=["south"])
     with pytest.raises(TacitError, match="left out of the next epoch too"):
-        Agent(after, costs_of()["north"], me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+        join(after, costs_of()["north"], me="north", key=tmp_path / "north.key", folder=tmp_path).run()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.certificates import Ledger
-from tacit.runtimes.peers import Manifest
+from tacit.federation import Manifest
 
 pytestmark = pytest.mark.network
 NAMES = ["north", "south", "east", "west", "centre"]

@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import serialization
 
 import tacit
 from tacit.costs import Quadratic
+from tacit.federation import Manifest, join
 from tacit.masks import agent_keys
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.peers import Agent, Manifest
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, read_cost
 
@@ -321,7 +321,7 @@ def too_many_unknowns(run, name):
 
 def key_of_another(run, name):
     other = NAMES[NAMES.index(name) - 1]
-    Agent(run.members.manifest, run.members.cost(name), me=name, key=run.members.path(other, f"{other}.key"))
+    join(run.members.manifest, run.members.cost(name), me=name, key=run.members.path(other, f"{other}.key"))
 
 
 def key_that_others_can_read(run, name):
@@ -353,7 +353,7 @@ def spoil(run, name, change, **model):
 
 def agent_of(run, name, cost):
     folder = run.folder / name
-    return Agent(run.members.manifest, cost, me=name, key=folder / f"{name}.key", folder=folder)
+    return join(run.members.manifest, cost, me=name, key=folder / f"{name}.key", folder=folder)
 
 
 MISTAKES = [

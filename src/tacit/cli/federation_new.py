@@ -11,16 +11,17 @@ import typer
 
 from tacit.algorithms import ALGORITHMS
 from tacit.certificates import calibrate
-from tacit.cli.cards import read_card, spelled
-from tacit.cli.declared import refuse_nothing_hidden
-from tacit.cli.graphs import and_, refuse_to_overwrite
+from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
 from tacit.errors import FileError, InputError
+from tacit.federation import Manifest, Masks, Member, Model, Stop
+from tacit.federation.cards import read_card
+from tacit.federation.declared import refuse_nothing_hidden
+from tacit.federation.identity import spelled
+from tacit.listing import conjoined, listed
 from tacit.masks.pairing import WAYS
 from tacit.network import Network, small_vertex_cut
-from tacit.network.topology import listed
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
-from tacit.runtimes.peers import Manifest, Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, refuse_target
 from tacit.solving.effort import worth_hessians
 from tacit.tables import Dictionary, Reading, draft
@@ -242,14 +243,16 @@ def _masks(
     if level not in ("none", "affine", "quadratic", "sums"):
         raise InputError(f"--level {level} is none of sums, affine, quadratic and none.")
     if pairing not in WAYS:
-        raise InputError(f"--pairing {pairing} is none of {and_(list(WAYS))}.")
+        raise InputError(f"--pairing {pairing} is none of {conjoined(list(WAYS))}.")
     gaussian = level in ("affine", "quadratic")
     given = {"--sigma": sigma, "--guess": guess, "--hide": hide}
     idle = [option for option, value in given.items() if value is not None and not gaussian]
     idle += ["--words"] * (words != 1 and level != "sums") + ["--bound"] * (bound is not None and level == "none")
     idle += ["--pairing"] * (pairing != "both" and level == "none")
     if idle:
-        raise InputError(f"{and_(idle)} mean{'s' * (len(idle) == 1)} nothing to --level {level}; leave it out.")
+        raise InputError(
+            f"{conjoined(idle)} mean{'s' * (len(idle) == 1)} nothing to --level {level}; leave it out."
+        )
     if level != "none":
         _refuse_cuts(graph, any_)
     if gaussian and sigma is None:
@@ -295,14 +298,16 @@ def _model(
     used = [option for option, value in given.items() if value]
     if family is None:
         if used:
-            raise InputError(f"{and_(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted.")
+            raise InputError(f"{conjoined(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted.")
         return None
     if family not in FAMILIES:
         raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.")
     wrong = [option for option in used if option == "--delta" and family != "huber"]
     wrong += [option for option in used if option not in ("--delta", "--l1") and family not in _OF_ROWS]
     if wrong:
-        raise InputError(f"{and_(wrong)} mean{'s' * (len(wrong) == 1)} nothing to a {family} cost; leave it out.")
+        raise InputError(
+            f"{conjoined(wrong)} mean{'s' * (len(wrong) == 1)} nothing to a {family} cost; leave it out."
+        )
     if min(l1, l2) < 0 or (delta is not None and not delta > 0):
         raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
     if family in ("lasso", "elastic-net") and not l1:

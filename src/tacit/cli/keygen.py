@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.cards import Card, certificate_of, spelled
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.errors import FileError
-from tacit.runtimes.peers.identity import fingerprint, refuse_bad_name, write_key
-from tacit.runtimes.peers.manifest import Member, address_of
+from tacit.federation.cards import Card, certificate_of
+from tacit.federation.identity import fingerprint, spelled
+from tacit.federation.manifest import Member, address_of
+from tacit.runtimes.peers.identity import refuse_bad_name, write_key
 
 
 def keygen_command(

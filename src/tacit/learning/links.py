@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 
 from tacit.errors import InputError
+from tacit.listing import conjoined
 from tacit.network import Network, well_connected
 
 _NEIGHBOURS = 4
@@ -27,7 +28,7 @@ def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
         if missing or strange:
             words = [f"lacks party {name}" for name in missing[:1]]
             words += [f"has {name}, which has no records" for name in strange[:1]]
-            raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
+            raise InputError(f"the network {conjoined(words)}: its agents must be the parties.")
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(names)  # in the parties' order
         graph.add_edges_from(found.graph.edges())

@@ -11,8 +11,6 @@ from cryptography.x509 import load_pem_x509_certificate
 from tacit.errors import FileError, InputError
 from tacit.runtimes.peers.identity import der
 
-_A_LINE = 8  # groups of four letters: narrow enough for any terminal
-
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `tacit keygen` writes for the others."""
@@ -60,14 +58,3 @@ def _refuse_strangers(path: Path, pem: str) -> None:
         raise FileError(f"{path}: is no private key that `tacit keygen` wrote.") from error
     if key.public_key() != load_pem_x509_certificate(pem.encode()).public_key():
         raise InputError(f"is not the certificate of {path.name}.")
-
-
-def spelled(letters: str) -> list[str]:
-    """Return a fingerprint or a session in groups of four letters, a few groups a line.
-
-    >>> spelled("0123456789abcdef" * 3)
-    ['0123-4567-89ab-cdef-0123-4567-89ab-cdef', '0123-4567-89ab-cdef']
-    """
-    plain = letters.replace("-", "")
-    groups = [plain[k : k + 4] for k in range(0, len(plain), 4)]
-    return ["-".join(groups[k : k + _A_LINE]) for k in range(0, len(groups), _A_LINE)]
