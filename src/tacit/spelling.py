@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+_NEAR = 0.7  # of letters in common: below that a suggestion is a guess
+
 
 def did_you_mean(word: object, names: Iterable[object]) -> str:
     """Return a sentence with the name that is nearest, with a space before it; nothing where none is near.
@@ -23,7 +25,7 @@ def did_you_mean(word: object, names: Iterable[object]) -> str:
     if str(word).isdigit():
         return ""
     known = {str(name).casefold(): str(name) for name in names}
-    near = get_close_matches(str(word).casefold(), known, n=1)
+    near = get_close_matches(str(word).casefold(), known, n=1, cutoff=_NEAR)
     return f" Did you mean {known[near[0]]!r}?" if near else ""
 
 
