@@ -18,10 +18,10 @@ from tacit.auditing.public import Public
 from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
-from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
+from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
 from tacit.costs.told import Piece, Told
 from tacit.errors import InputError
-from tacit.masks import GaussianMasks, Keystreams, Mechanism, SumMasks, agent_keys
+from tacit.masks import Components, GaussianMasks, Keystreams, Linear, Mechanism, Quadratics, SumMasks, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Stacked
 from tacit.runtimes.peers.epochs import Cancelling
@@ -180,8 +180,8 @@ def _cost(masks: GaussianMasks, secrets: Array) -> Any:
     if isinstance(masks.basis, Quadratics):
         size = packed_size(_SIDE)
         return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])
-    if isinstance(masks.basis, Functions):
-        return stack([Expansion(masks.basis, row) for row in secrets])
+    if isinstance(masks.basis, Components):
+        return stack([Expansion(masks.basis.functions, row) for row in secrets])
     raise InputError(f"the audit has no made-up costs for the basis {type(masks.basis).__name__}.")
 
 

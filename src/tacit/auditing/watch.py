@@ -17,9 +17,9 @@ from tacit.auditing.public import Public, Records
 from tacit.auditing.recorder import Recorder
 from tacit.auditing.scales import scales_of_links
 from tacit.auditing.view import Own, Published, View
-from tacit.costs import Logistic, Quadratics, pack, stack
+from tacit.costs import Logistic, pack, stack
 from tacit.errors import InputError, TacitError
-from tacit.masks import AffineMasks, GaussianMasks, Hidden, Mechanism, QuadraticMasks, Source, SumMasks
+from tacit.masks import AffineMasks, GaussianMasks, Hidden, Mechanism, QuadraticMasks, Quadratics, Source, SumMasks
 from tacit.masks.mechanism import EVERY_ROW, Rounded
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Hide, Job, Progress, Run, agents, peers, stacked

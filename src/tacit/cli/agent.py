@@ -14,21 +14,22 @@ import typer
 
 from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
 from tacit.certificates.release import Version
-from tacit.cli import account
-from tacit.cli.declared import UNCOUNTED, refuse_nothing_hidden, section_of, told_by
 from tacit.cli.diary import diary, log
-from tacit.cli.federation_check import certified, neighbours, refuse_strangers
+from tacit.cli.federation_check import certified, refuse_strangers
 from tacit.cli.metrics import serve_metrics
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.costs import Family
 from tacit.errors import InputError, MismatchError, RangeError
+from tacit.federation import Manifest, Member, account, join
+from tacit.federation.declared import UNCOUNTED, refuse_nothing_hidden, section_of, told_by
+from tacit.federation.identity import derived
+from tacit.federation.joining import seat_of
+from tacit.federation.manifest import address_of
 from tacit.learning.fitted import fitted_table
+from tacit.listing import listed
 from tacit.masks.sums import BOUND
-from tacit.network.topology import listed
-from tacit.runtimes.peers import Agent, Manifest, Member
-from tacit.runtimes.peers.identity import derived
-from tacit.runtimes.peers.manifest import address_of
+from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
 from tacit.solving.cost_files import read_arrays
@@ -103,10 +104,10 @@ def agent_command(
         own = cost_of(manifest, cost, me, sheet)
     except MismatchError:
         if not list((folder or key.parent).glob(f"{me}-{manifest.session()[:12]}.*")):  # nothing was said before
-            tell_unfit(manifest, me, key, listen=here)
+            tell_unfit(manifest.job(), seat_of(manifest, me), key, listen=here)
         raise
     names = feature_names(manifest, sheet)
-    agent = Agent(
+    agent = join(
         manifest,
         own,
         me=me,
@@ -118,10 +119,9 @@ def agent_command(
     over = agent.result.exists()
     kept_account: account.Opened | None = None
     if ledger is not None and not over:
-        terms = account.Terms(
-            cost_version, own_versions(agent, sheet), tuple(changed or ()), accept_exposure, accept_change
-        )
-        kept_account = account.opened(agent, ledger, terms)
+        versions = own_versions(manifest, me, key, sheet)
+        terms = account.Terms(cost_version, versions, tuple(changed or ()), accept_exposure, accept_change)
+        kept_account = account.opened(manifest, agent, ledger, terms)
     with serve_metrics(agent, metrics), diary(agent, quiet=quiet, json_lines=json) as kept:
         try:
             outcome = agent.run(
@@ -138,8 +138,8 @@ def agent_command(
             raise
     accepted = () if kept_account is None else kept_account.accepted
     if ledger is not None and over:
-        accepted = account.accepted_before(agent, ledger)
-    privacy = statements(agent, accepted)
+        accepted = account.accepted_before(manifest, agent, ledger)
+    privacy = statements(manifest, agent, accepted)
     table = fitted_table(manifest, names, outcome)
     if json:
         found = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
@@ -200,10 +200,9 @@ def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
     return tuple(name for name in data.columns if name != (target or data.columns[-1]))
 
 
-def own_versions(agent: Agent, data: Path | Sheet) -> tuple[Version, ...]:
+def own_versions(manifest: Manifest, me: str, key: Path, data: Path | Sheet) -> tuple[Version, ...]:
     """Return the versions of this member's records: digests under a secret that follows from its private key."""
-    manifest, me = agent.manifest, agent.me
-    digests = Digests(derived(agent.key, "versions of records"))
+    digests = Digests(derived(key, "versions of records"))
     if isinstance(data, Path):
         arrays = read_arrays(data)
         if set(arrays) != {"A", "y"}:
@@ -238,10 +237,10 @@ class Privacy(NamedTuple):
         }
 
 
-def statements(agent: Agent, accepted: Iterable[Exposure] = ()) -> Privacy:
+def statements(manifest: Manifest, agent: Agent, accepted: Iterable[Exposure] = ()) -> Privacy:
     """Return what was hidden of this member; first what earlier runs and this one tell together."""
-    manifest, mechanism, me = agent.manifest, agent.job.privacy, agent.me
-    near = neighbours(manifest)[me]
+    mechanism, me = agent.job.privacy, agent.me
+    near = agent.neighbours
     if mechanism is None:
         open_ = Stamp(
             reason="no masks", sentence=f"nothing of {me} was hidden, and {listed(near)} can read its cost."

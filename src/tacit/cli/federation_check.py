@@ -12,14 +12,14 @@ import typer
 from rich.console import Console
 
 from tacit.certificates import Certificate, certify
-from tacit.cli.cards import spelled
-from tacit.cli.declared import UNCOUNTED, coverage_of, told_by
 from tacit.cli.graphs import Json, print_json
 from tacit.coverage import GENERAL
 from tacit.errors import InputError
-from tacit.network.topology import listed
-from tacit.runtimes.peers import Manifest, fingerprint
-from tacit.runtimes.peers.manifest import address_of
+from tacit.federation import Manifest, fingerprint
+from tacit.federation.declared import UNCOUNTED, coverage_of, told_by
+from tacit.federation.identity import spelled
+from tacit.federation.manifest import address_of
+from tacit.listing import listed
 from tacit.solving.stamping import NO_MASKS, nothing_hidden, of_network
 
 _REACHABLE = 3.0  # seconds
@@ -50,7 +50,7 @@ def check(
     if me is not None:
         refuse_strangers(manifest, me)
     certificate = certified(manifest, any_)
-    answers = {} if me is None else asyncio.run(_reach(manifest, neighbours(manifest)[me]))
+    answers = {} if me is None else asyncio.run(_reach(manifest, manifest.neighbours()[me]))
     problems = _problems(manifest, certificate, answers)
     if json:
         print_json(_told(manifest, certificate, answers, problems))
@@ -66,12 +66,6 @@ def refuse_strangers(manifest: Manifest, me: str) -> None:
     """Refuse a name that no member has."""
     if me not in manifest.members:
         raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.")
-
-
-def neighbours(manifest: Manifest) -> dict[str, list[str]]:
-    """Return the names of every member's neighbours."""
-    names, network = list(manifest.members), manifest.network()
-    return {name: [names[j] for j in network.neighbours(i)] for i, name in enumerate(names)}
 
 
 def certified(manifest: Manifest, any_: int | None = None) -> Certificate | None:
@@ -123,7 +117,7 @@ def _show(
     for line in spelled(manifest.session()):
         say(f"  {line}")
     say("")
-    for name, near in neighbours(manifest).items():
+    for name, near in manifest.neighbours().items():
         member = manifest.members[name]
         reached = "; reached" if answers.get(name) else ""
         say(f"{name}, {member.address}, {len(near)} neighbour{'s' * (len(near) != 1)}{reached}")
@@ -149,7 +143,7 @@ def _show(
 def _told(
     manifest: Manifest, certificate: Certificate | None, answers: dict[str, bool], problems: list[str]
 ) -> dict[str, Any]:
-    near = neighbours(manifest)
+    near = manifest.neighbours()
     members = [
         {
             "name": name,

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from tacit.certificates import Certificate
-from tacit.cli.cards import spelled
 from tacit.cli.federation_check import certified
-from tacit.cli.graphs import Json, and_, print_json, refuse_to_overwrite
+from tacit.cli.graphs import Json, print_json, refuse_to_overwrite
 from tacit.errors import InputError, RefusedError
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.epochs import without
+from tacit.federation import Manifest, without
+from tacit.federation.identity import spelled
+from tacit.listing import conjoined
 
 
 def without_command(
@@ -66,7 +66,7 @@ def _pair(text: str) -> tuple[str, str]:
 def _headline(before: Manifest, after: Manifest, members: list[str], links: list[tuple[str, str]]) -> str:
     gone = members + [f"the link of {a} and {b}" for a, b in links]
     return (
-        f"Without {and_(gone)}: {len(after.members)} of {len(before.members)} members stay, and "
+        f"Without {conjoined(gone)}: {len(after.members)} of {len(before.members)} members stay, and "
         f"{len(after.links)} of {len(before.links)} links."
     )
 
@@ -77,7 +77,7 @@ def _costs(manifest: Manifest, members: list[str], links: list[tuple[str, str]])
     if level == "none":
         return ["Nothing is hidden in this run, so there is nothing to lose by going on."]
     if members:
-        who, its = and_(members), "its" if len(members) == 1 else "their"
+        who, its = conjoined(members), "its" if len(members) == 1 else "their"
         summed = "" if len(members) == 1 else ", summed over them at least"
         told = (
             f"the sums at the points visited so far, with and without {who}, tell {its} contribution there{summed}"
@@ -138,7 +138,7 @@ def _say_what_is_next(file: Path, manifest: Manifest) -> None:
     for line in spelled(manifest.session()):
         typer.echo(f"  {line}")
     typer.echo(
-        f"Next: send it to {and_(list(manifest.members))}. Whoever accepts it compares the session, and runs"
+        f"Next: send it to {conjoined(list(manifest.members))}. Whoever accepts it compares the session, and runs"
     )
     typer.echo(f"  tacit agent {file.name} --me NAME --data FILE")
     typer.echo(

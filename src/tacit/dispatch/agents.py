@@ -20,6 +20,7 @@ import numpy as np
 
 from tacit.dispatch.grid import Grid
 from tacit.errors import InputError
+from tacit.network import well_connected
 from tacit.typing import Array
 
 Kind = Literal["bus", "area", "generator"]
@@ -124,19 +125,7 @@ def _neighbours_at_a_bus(grid: Grid, district: dict[Any, int]) -> Iterable[tuple
 
 
 def _designed(count: int, links: int, seed: int) -> Iterable[tuple[int, int]]:
-    """Return a ring with chords drawn at random: connected, and *links* neighbours for everybody, or one more."""
+    """Return the links of a random connected graph: *links* neighbours for everybody, or one more."""
     if not 2 <= links < count:
         raise InputError(f"links = {links} must lie between 2 and {count - 1} for {count} agents.")
-    if links * count % 2:
-        links += 1
-    for attempt in range(100):
-        graph = (
-            nx.random_regular_graph(links, count, seed=seed + attempt)
-            if links < count
-            else nx.complete_graph(count)
-        )
-        if nx.is_connected(graph):
-            return [(int(i), int(j)) for i, j in graph.edges]
-    raise InputError(
-        f"no connected graph with {links} links each was found for {count} agents; ask for more links."
-    )
+    return well_connected(count, links, draws=1, seed=seed).edges

@@ -22,11 +22,11 @@ import numpy as np
 from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify, exposing, headline
 from tacit.costs import Affine, Family, stack
-from tacit.coverage import listing
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
 from tacit.learning.parties import Table
+from tacit.listing import conjoined
 from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
@@ -177,7 +177,7 @@ class Assembly:
         phase2 = answer.record.phase2
         if phase2.sums:
             numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)
-            line = f"{what}: {listing(phase2.sums)}"
+            line = f"{what}: {conjoined(phase2.sums)}"
             self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
             self._told = self.account.sums[-1].total
         else:  # effective costs are in the open, and with them the sum of what the masks hide

@@ -2,6 +2,7 @@
 
 from tacit.lattice import Lattice
 from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticMasks, mask
+from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import Hidden, Mechanism
 from tacit.masks.pairing import Pairing, Way, pair
@@ -11,16 +12,20 @@ from tacit.masks.words import FixedPoint
 
 __all__ = [
     "AffineMasks",
+    "Basis",
     "BasisMasks",
+    "Components",
     "FixedPoint",
     "GaussianMasks",
     "Hidden",
     "Keystream",
     "Keystreams",
     "Lattice",
+    "Linear",
     "Mechanism",
     "Pairing",
     "QuadraticMasks",
+    "Quadratics",
     "SecretSums",
     "Source",
     "SumMasks",

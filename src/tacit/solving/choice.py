@@ -56,9 +56,9 @@ from tacit.algorithms import (
     Newton,
 )
 from tacit.algorithms.chebyshev import Gossip
-from tacit.costs import CallableCost, Composite, Expansion, Family, Quadratics
+from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.errors import AlgorithmError, CostError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import GaussianMasks, Mechanism, Quadratics, SumMasks
 from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic, Poisson, Quadratic
 from tacit.errors import CostError, FileError, MismatchError
+from tacit.listing import conjoined
 from tacit.solving.facts import facts_of
 from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
 
@@ -167,7 +168,7 @@ def _cost(
     unknown = [name for name in data if name not in maker.needs]
     if missing or unknown:
         raise CostError(
-            f"agent {agent}: a {section.family} cost needs {' and '.join(maker.needs)}, and it has "
+            f"agent {agent}: a {section.family} cost needs {conjoined(maker.needs)}, and it has "
             f"{', '.join(sorted(data)) or 'nothing'}."
         )
     try:
@@ -250,7 +251,7 @@ def _design(
     """Return the design and the labels of one file."""
     if maker.needs != ("A", "y"):
         raise FileError(
-            f"{sheet.label}: this family takes .npz files with {' and '.join(maker.needs)}, or inline data."
+            f"{sheet.label}: this family takes .npz files with {conjoined(maker.needs)}, or inline data."
         )
     refuse_target(dictionary, section.family, section.target)
     records = match(sheet, dictionary, strict=strict)

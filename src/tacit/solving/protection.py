@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from tacit.costs import CostStack, Family, Linear, Quadratics
+from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage
 from tacit.errors import InputError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import GaussianMasks, Linear, Mechanism, Quadratics, SumMasks
 from tacit.solving.problem import Problem
 
 Protection = Literal["affine", "whole"]

@@ -11,10 +11,10 @@ import numpy as np
 from tacit.certificates import TradeOff
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage
+from tacit.listing import listed
 from tacit.masks import Mechanism
 from tacit.network import Topology
 from tacit.network.hinges import hinges
-from tacit.network.topology import listed
 from tacit.solving.problem import Problem
 from tacit.solving.protection import SMOOTHER, fits_sums
 from tacit.stamps import Stamp

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.costs import Basis, Quadratics, packed_size
+from tacit.costs import packed_size
 from tacit.costs.secrets import Secrets
-from tacit.masks import GaussianMasks
+from tacit.masks import Basis, GaussianMasks, Quadratics
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, Telling

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tacit.coverage import Coverage
 from tacit.errors import InputError
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.manifest import Model
+from tacit.federation.manifest import Manifest, Model
 from tacit.solving import CostsSection
 from tacit.solving.cost_files import example
 from tacit.solving.declared import Declared, declared

@@ -21,6 +21,7 @@ from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
 from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.seat import neighbours_of
 from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
 from tacit.tables import Dictionary
 from tacit.typing import Array
@@ -172,6 +173,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise InputError(f"a link joins {a} and {b}, and one of them is no member.")
             graph.add_edge(a, b)
         return Network(graph)
+
+    def neighbours(self) -> dict[str, list[str]]:
+        """Return the names of every member's neighbours, in the order of the members."""
+        names, network = tuple(self.members), self.network()
+        return {name: neighbours_of(network, names, name) for name in names}
 
     def job(self) -> Job:
         """Return both phases as every member runs them; the costs stay where they are."""

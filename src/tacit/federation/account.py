@@ -21,9 +21,10 @@ from typing import NamedTuple
 from tacit.certificates import Entry, Exposure, Ledger, Release, Review
 from tacit.certificates.release import Version
 from tacit.errors import FileError, InputError, RefusedError
-from tacit.network.topology import listed
-from tacit.runtimes.peers import Agent, Manifest
-from tacit.runtimes.peers.epochs import Brought, brought
+from tacit.federation.epochs import Brought, brought
+from tacit.federation.manifest import Manifest
+from tacit.listing import listed
+from tacit.runtimes.peers import Agent
 
 _SHOWN = 16  # letters of the session in the name of an entry
 
@@ -80,14 +81,14 @@ class Opened(NamedTuple):
     """What it tells of this member by subtraction, which was accepted."""
 
 
-def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
+def opened(manifest: Manifest, agent: Agent, file: Path, terms: Terms) -> Opened:
     """Refuse a run that the ledger refuses, and return what enters it."""
-    manifest, me = agent.manifest, agent.me
+    me = agent.me
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
     _refuse_strangers(manifest, terms.changed)
     release = release_of(manifest, terms, draw=agent.draw())
-    before = brought(agent.file, manifest, me=me) if manifest.epoch else None
+    before = brought(agent.file, agent.seat) if manifest.epoch else None
     accept = (me,) if terms.accept_change else ()
     accepted: tuple[Exposure, ...] = ()
     with Ledger(file) as book:
@@ -101,7 +102,7 @@ def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
             _refuse(case, review, terms)
             accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
         elif case.release is not None:
-            accepted = _accepted(book, agent)
+            accepted = _accepted(book, manifest, agent)
 
     def enter() -> None:
         if case.release is None:
@@ -114,16 +115,16 @@ def opened(agent: Agent, file: Path, terms: Terms) -> Opened:
     return Opened(enter, accepted)
 
 
-def accepted_before(agent: Agent, file: Path) -> tuple[Exposure, ...]:
+def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:
     """Return what a run that is over, and was entered, tells of this member by subtraction."""
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
     with Ledger(file) as book:
-        return _accepted(book, agent)
+        return _accepted(book, manifest, agent)
 
 
-def _accepted(book: Ledger, agent: Agent) -> tuple[Exposure, ...]:
-    draw, name = agent.draw(), _name(agent.manifest, agent.manifest.epoch, agent.manifest.session())
+def _accepted(book: Ledger, manifest: Manifest, agent: Agent) -> tuple[Exposure, ...]:
+    draw, name = agent.draw(), _name(manifest, manifest.epoch, manifest.session())
     entries = book.entries()
     same = [entry for entry in entries if draw and entry.release.key == draw]
     same = same or [entry for entry in entries if entry.release.run.split(", again ")[0] == name]
