@@ -24,6 +24,7 @@ from tacit.masks.mechanism import EVERY_ROW, Rounded
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Hide, Job, Progress, Run, agents, peers, stacked
 from tacit.solving import Problem
+from tacit.spelling import did_you_mean
 from tacit.typing import Array, Peers
 
 
@@ -106,7 +107,10 @@ def _run(
         return peers.run(job, on_progress, tap=recorder)
     runners = {"agents": agents.run, "stacked": stacked.run}
     if runtime not in runners:
-        raise InputError(f"no runtime is called {runtime!r}; choose stacked, agents or peers.")
+        raise InputError(
+            f"no runtime is called {runtime!r}; choose stacked, agents or peers."
+            f"{did_you_mean(runtime, [*runners, 'peers'])}"
+        )
     return runners[runtime](job, on_progress, tap=recorder, hide=hide)
 
 

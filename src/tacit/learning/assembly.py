@@ -33,6 +33,7 @@ from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
+from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
@@ -70,7 +71,10 @@ class Assembly:
                 "records with scikit-learn."
             )
         if runtime not in RUNTIMES:
-            raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+            raise InputError(
+                f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
+                f"{did_you_mean(runtime, RUNTIMES)}"
+            )
         if not 0 <= any <= max(len(names) - 2, 1):
             raise VacuousError(f"any = {any} of {len(names)} parties: at least two must be honest.")
         self.privacy = mechanism(privacy)

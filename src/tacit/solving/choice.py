@@ -63,6 +63,7 @@ from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
+from tacit.spelling import did_you_mean
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -85,7 +86,10 @@ def choose(
 ) -> Choice:
     """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
     if weights is not None and weights not in WEIGHTS:
-        raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
+        raise AlgorithmError(
+            f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}."
+            f"{did_you_mean(weights, WEIGHTS)}"
+        )
     if not isinstance(algorithm, str):
         missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
         if missing:
@@ -102,7 +106,10 @@ def choose(
     elif algorithm in ALGORITHMS:
         kind, reason = ALGORITHMS[algorithm], "asked for by name"
     else:
-        raise AlgorithmError(f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}.")
+        raise AlgorithmError(
+            f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}."
+            f"{did_you_mean(algorithm, ['auto', *ALGORITHMS])}"
+        )
     _refuse_misfit(kind, problem, privacy, tree=tree)
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0

@@ -16,6 +16,7 @@ from tacit.coverage import Coverage
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Linear, Mechanism, Quadratics, SumMasks, drawn_afresh, refuse_other
 from tacit.solving.problem import Problem
+from tacit.spelling import did_you_mean
 
 Protection = Literal["affine", "whole"]
 
@@ -26,7 +27,10 @@ def mechanism_for(
     """Return the mechanism to use: the one given if it protects what is asked for, else secret sums."""
     refuse_other(privacy)
     if protect is not None and protect not in get_args(Protection):
-        raise InputError(f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}.")
+        raise InputError(
+            f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}."
+            f"{did_you_mean(protect, get_args(Protection))}"
+        )
     if drawn_afresh(privacy) and not tree:
         raise ProtectionError(
             "SumMasks add up over a spanning tree, and none is allowed; use AffineMasks(sigma), or "

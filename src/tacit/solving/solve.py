@@ -24,6 +24,7 @@ from tacit.solving.reconsidered import reconsidered
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
+from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
@@ -66,7 +67,10 @@ def solve(
     prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
     if runtime not in RUNTIMES:
-        raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+        raise InputError(
+            f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
+            f"{did_you_mean(runtime, RUNTIMES)}"
+        )
     if hide is not None and not (np.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     job, choice, stamps, cautions, tells = prepare(
