@@ -1,25 +1,23 @@
-"""What `tacit agent` says on standard error: a table where somebody looks, a line now and then where nobody does.
+"""What happens around one agent, as lines of a log: links that come up and are lost, rounds, who is waited for.
 
-Lines are text, or JSON objects. A sentence is said once, until there is another one about the same neighbour: a
-neighbour that is dialled every second is not news every second. Nothing here depends on a cost.
+    diary = Diary(agent)
+    with diary.watching():
+        agent.run(diary.on_progress, diary.on_wait)
+
+Lines go to the logger "tacit.peers.diary". Nothing here depends on a cost.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-
-from tacit.cli.agents_table import ago, sized
-from tacit.runtimes import Progress
-from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.connections import Neighbour
+from tacit.runtimes.stopping import Progress
 
 log = logging.getLogger("tacit.peers.diary")
 
@@ -33,11 +31,13 @@ _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as 
 class Diary:
     """What is known of one agent's run, from its hooks and from its links."""
 
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, agent: Agent, clock: Callable[[], float] = time.monotonic) -> None:
+        self.agent, self._clock = agent, clock
         self.round = 0
-        self._waiting, self._next_wait = "", _FIRST_WAIT
-        self._said_round = time.monotonic()
+        """The last one that was heard of."""
+        self.waiting_for = ""
+        """A neighbour; empty where nobody is waited for."""
+        self._next_wait, self._last_line = _FIRST_WAIT, clock()
         self._up: dict[str, bool] = {}
         self._connected: dict[str, int] = {}
         self._unfit: set[str] = set()
@@ -45,22 +45,27 @@ class Diary:
     def on_progress(self, progress: Progress) -> None:
         """Take a round."""
         self.round = progress.check.round
-        self._waiting = ""
-        if time.monotonic() - self._said_round >= _ROUNDS_EVERY:
-            self._said_round = time.monotonic()
+        self.waiting_for = ""
+        if self._clock() - self._last_line >= _ROUNDS_EVERY:
+            self._last_line = self._clock()
             log.info("round %d, agents disagree by %.0e", self.round, progress.check.disagreement)
 
     def on_wait(self, neighbour: str, seconds: float) -> None:
         """Take that a neighbour is waited for: a line at 5 s, 10 s, 20 s, …"""
-        if neighbour != self._waiting:
-            self._waiting, self._next_wait = neighbour, _FIRST_WAIT
+        if neighbour != self.waiting_for:
+            self.waiting_for, self._next_wait = neighbour, _FIRST_WAIT
         if seconds >= self._next_wait:
             self._next_wait *= 2.0
             log.info("waiting for %s for %.0f s", neighbour, seconds)
 
+    @property
+    def neighbours(self) -> list[Neighbour]:
+        """The agent's links; none before it runs."""
+        return [] if self.agent.connections is None else list(self.agent.connections.neighbours.values())
+
     def look(self, *, over: bool = False) -> None:
         """Say which links have come up, and which are lost; when the run is *over*, all are down."""
-        for n in self._agent.connections.neighbours.values() if self._agent.connections else ():
+        for n in self.neighbours:
             if n.connected > self._connected.get(n.name, 0):
                 self._connected[n.name] = n.connected
                 self._up[n.name] = True
@@ -83,96 +88,20 @@ class Diary:
                     n.trouble,
                 )
 
-    def table(self) -> Table:
-        """Return the neighbours as a table."""
-        state = f"round {self.round}" if self.round else "setting up"
-        state = f"waiting for {self._waiting}" if self._waiting else state
-        table = Table("neighbour", "link", "messages", "sent", "received", "last heard")
-        table.title = f"{self._agent.me}: {state}"
-        for n in self._agent.connections.neighbours.values() if self._agent.connections else ():
-            ahead = len(n.channel.inbox)
-            messages = f"{n.channel.used} used" + f", {ahead} waiting" * bool(ahead)
-            link = "up" if n.open else n.trouble or ("dialling" if n.dials else "not here yet")
-            table.add_row(n.name, link, messages, sized(n.bytes_out), sized(n.bytes_in), ago(n.last_seen))
-        return table
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look at the links now and then, in a thread, until the run is over."""
+        over = threading.Event()
 
+        def loop() -> None:
+            while not over.wait(_LOOK):
+                self.look()
 
-@contextmanager
-def diary(agent: Agent, *, quiet: bool, json_lines: bool) -> Iterator[Diary]:
-    """Yield the hooks of a run; show the table on a terminal, lines elsewhere, and warnings only if *quiet*."""
-    kept, console = Diary(agent), Console(stderr=True)
-    looked_at = console.is_terminal and not quiet and not json_lines
-    with ExitStack() as stack:
-        if looked_at:
-            live = Live(console=console, get_renderable=kept.table, refresh_per_second=4, transient=True)
-            stack.enter_context(live)  # first: lines are then printed above the table
-        stack.enter_context(_logged(logging.WARNING if quiet or looked_at else logging.INFO, json_lines=json_lines))
-        stack.enter_context(_looking(kept))
-        yield kept
-
-
-@contextmanager
-def _looking(kept: Diary) -> Iterator[None]:
-    """Look at the links now and then, in a thread."""
-    over = threading.Event()
-
-    def loop() -> None:
-        while not over.wait(_LOOK):
-            kept.look()
-
-    thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        kept.look(over=True)
-
-
-@contextmanager
-def _logged(level: int, *, json_lines: bool) -> Iterator[None]:
-    """Print what agents log on standard error."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Lines(json_lines=json_lines))
-    handler.addFilter(Once())
-    logger = logging.getLogger("tacit.peers")
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(level)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
-
-
-class Once(logging.Filter):
-    """Lets a sentence through once, until there is another one about the same neighbour."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[str, str] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether this is news."""
-        about = str(record.args[0]) if isinstance(record.args, tuple) and record.args else ""
-        said = record.getMessage()
-        if record.levelno >= logging.WARNING:
-            about = f"warning {about}"  # what is wrong stays said when a link comes and goes
-        if self._last.get(about) == said:
-            return False
-        self._last[about] = said
-        return True
-
-
-class _Lines(logging.Formatter):
-    def __init__(self, *, json_lines: bool) -> None:
-        super().__init__()
-        self._json = json_lines
-
-    def format(self, record: logging.LogRecord) -> str:
-        said = record.getMessage()
-        if not self._json:
-            return f"tacit: {said}"
-        return json.dumps({"at": record.created, "level": record.levelname, "said": said}, ensure_ascii=False)
+        thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.look(over=True)
