@@ -29,6 +29,11 @@ def has_sigma(level: Level) -> bool:
     return level in _WITH_SIGMA
 
 
+def needs_sigma(level: Level) -> str:
+    """Return what to say where σ is missing."""
+    return f"level = {level!r} needs sigma, the standard deviation of the masks."
+
+
 def masks_at(
     level: Level,
     *,
@@ -45,7 +50,7 @@ def masks_at(
         limit = {} if bound is None else {"bound": bound}
         return SumMasks(words=words, seed=seed, pairing=pairing, **limit)
     if sigma is None:
-        raise InputError(f"level = {level!r} needs sigma, the standard deviation of the masks.")
+        raise InputError(needs_sigma(level))
     return _WITH_SIGMA[level](sigma, bound=bound, seed=seed, pairing=pairing)
 
 
