@@ -7,6 +7,8 @@ import pytest
 
 import tacit
 from tacit.federation import Manifest, Masks, Model, Stop
+from tacit.federation.checking import Check
+from tacit.federation.guarantees import certified
 from tacit.masks import LEVELS, has_sigma
 from tacit.solving.algorithm_section import agreed, chosen
 from tacit.solving.problem_file import CostsSection, FileContents, PrivacySection
@@ -150,7 +152,10 @@ def test_a_sigma_that_means_nothing_is_refused_in_a_problem_and_decides_nothing_
     old = Masks("sums", sigma=5.0)
     assert old.mechanism() == Masks("sums").mechanism()
     assert old.effective_sigma == float("inf")
-    assert "has no sigma" in old.misfits()[0]
+    manifest = msgspec.structs.replace(read("quadratic"), privacy=old)
+    assert certified(manifest).is_perfect, "it was certified with the σ that its masks do not have"
+    check = Check(manifest=manifest, certificate=None, telling=None, reached={})
+    assert any("has no sigma" in problem for problem in check.problems)
 
 
 @pytest.mark.parametrize("kind", [FileContents, Manifest], ids=["problem", "manifest"])

@@ -18,7 +18,7 @@ from tacit.masks.mechanism import Mechanism
 from tacit.masks.pairing import Way
 from tacit.masks.sums import SumMasks
 
-Level = Literal["none", "affine", "quadratic", "sums"]
+Level = Literal["sums", "affine", "quadratic", "none"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 _WITH_SIGMA: dict[Level, type[GaussianMasks]] = {"affine": AffineMasks, "quadratic": QuadraticMasks}
