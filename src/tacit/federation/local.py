@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import msgspec
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
 from tacit.federation.manifest import Manifest, Masks, Member, Stop
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import Mechanism, level_of
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.local import places, refuse_unshared
 
@@ -41,8 +41,10 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
 def _masks(privacy: Mechanism | None) -> Masks:
     if privacy is None:
         return Masks("none")
-    if isinstance(privacy, SumMasks):
-        return Masks("sums", bound=privacy.bound, words=privacy.words, pairing=privacy.pairing)
-    gaussian = cast(GaussianMasks, privacy)
-    level = cast(Literal["affine", "quadratic"], gaussian.kind)
-    return Masks(level, sigma=gaussian.sigma, bound=gaussian.bound, pairing=gaussian.pairing)
+    return Masks(
+        level_of(privacy),
+        sigma=privacy.sigma,
+        bound=privacy.bound,
+        words=privacy.words or 1,
+        pairing=privacy.pairing,
+    )

@@ -23,6 +23,7 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
 from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
+from tacit.spelling import did_you_mean, misspelt
 from tacit.tables import Dictionary
 from tacit.typing import Array
 
@@ -122,11 +123,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         All that is wrong is said at once.
         """
         try:
-            manifest = msgspec.toml.decode(Path(path).read_bytes(), type=cls)
+            text = Path(path).read_bytes()
+            manifest = msgspec.toml.decode(text, type=cls)
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise FileError(f"{path}: {error}.") from error
+            raise FileError(f"{path}: {error}.{misspelt(text, cls)}") from error
         wrong = manifest.problems()
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
@@ -265,7 +267,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name, weights = settings.pop("name", None), settings.pop("weights", None)
         known: dict[str, type[AnyAlgorithm | Standardised | Total]] = {**ALGORITHMS, **ERRANDS}
         if name not in known:
-            raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.")
+            meant = did_you_mean(name, ALGORITHMS)
+            raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.{meant}")
         try:
             algorithm = msgspec.convert(settings, known[name])
         except msgspec.ValidationError as error:

@@ -16,6 +16,7 @@ from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic
 from tacit.errors import CostError, FileError, MismatchError
 from tacit.listing import conjoined
 from tacit.solving.facts import facts_of
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
 
 Data = dict[str, Any]
@@ -145,7 +146,10 @@ def example(section: CostsSection, *, unknowns: int) -> Family:
 def _maker(section: CostsSection, where: str = "") -> _Maker:
     """Return how the costs are made; refuse settings that cannot be, or mean nothing to the family."""
     if section.family not in _FAMILIES:
-        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
+        raise CostError(
+            f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}."
+            f"{did_you_mean(section.family, FAMILIES)}"
+        )
     for name in ("l1", "l2"):
         if not getattr(section, name) >= 0:
             raise CostError(f"{where}{name} = {getattr(section, name)} must be zero or positive.")
@@ -199,7 +203,8 @@ def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[A
     unknown = [name for name in given if name not in names]
     if missing or unknown:
         said = [f"nothing for agent {missing[0]}"] * bool(missing) + [f"no agent {unknown[0]}"] * bool(unknown)
-        raise CostError(f"{where} does not match the graph ({', '.join(said)}): name every agent once.")
+        meant = did_you_mean(unknown[0], names) if unknown else ""
+        raise CostError(f"{where} does not match the graph ({', '.join(said)}): name every agent once.{meant}")
     return {names[name]: value for name, value in given.items()}
 
 
@@ -241,7 +246,10 @@ def _from_files(
 def _target(section: CostsSection, sheet: Sheet) -> str:
     target = section.target or sheet.columns[-1]
     if target not in sheet.columns:
-        raise FileError(f"{sheet.label}: has no column {target!r}; it has {', '.join(sheet.columns)}.")
+        raise FileError(
+            f"{sheet.label}: has no column {target!r}; it has {', '.join(sheet.columns)}."
+            f"{did_you_mean(target, sheet.columns)}"
+        )
     return target
 
 

@@ -22,6 +22,7 @@ from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
 from tacit.solving.solve import solve
+from tacit.spelling import did_you_mean, misspelt
 from tacit.tables import Dictionary
 
 EXAMPLE = """\
@@ -178,11 +179,13 @@ def _dictionary(contents: FileContents) -> Dictionary | None:
 
 def _decode(path: Path) -> FileContents:
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=FileContents)
+        text = path.read_bytes()
+        return msgspec.toml.decode(text, type=FileContents)
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}); `tacit init` writes an example.") from error
     except msgspec.ValidationError as error:
-        raise FileError(f"{path}: {error}; `tacit init` writes an example.") from error
+        meant = misspelt(text, FileContents)
+        raise FileError(f"{path}: {error}; `tacit init` writes an example.{meant}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: is not valid TOML ({error}).") from error
 
@@ -203,9 +206,10 @@ def _graph(section: GraphSection, path: Path) -> nx.Graph[Any]:
 
 
 def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any]:
-    generator = getattr(nx, name, None)
-    if not str(getattr(generator, "__module__", "")).startswith("networkx.generators") or not callable(generator):
-        raise FileError(f"{path}: networkx has no graph generator called {name!r}.")
+    generator: Any = getattr(nx, name, None)
+    if not _is_generator(generator):
+        known = (other for other in dir(nx) if _is_generator(getattr(nx, other)))
+        raise FileError(f"{path}: networkx has no graph generator called {name!r}.{did_you_mean(name, known)}")
     if "seed" not in arguments and "seed" in signature(generator).parameters:
         raise FileError(f"{path}: {name} draws at random; give it a seed, so that every run has the same network.")
     try:
@@ -215,6 +219,10 @@ def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any
     if not isinstance(graph, nx.Graph):
         raise FileError(f"{path}: {name} makes no graph.")
     return graph
+
+
+def _is_generator(thing: Any) -> bool:
+    return callable(thing) and str(getattr(thing, "__module__", "")).startswith("networkx.generators")
 
 
 def _privacy(section: PrivacySection) -> Mechanism | None:
@@ -243,7 +251,10 @@ def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None,
     if not settings:
         return name, weights, tree
     if name not in ALGORITHMS:
-        raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
+        raise AlgorithmError(
+            f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}."
+            f"{did_you_mean(name, ALGORITHMS)}"
+        )
     known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float, "int", int)}
     if not known or not known >= {f.name for f in fields(ALGORITHMS[name]) if f.default is MISSING}:
         raise AlgorithmError(
@@ -253,6 +264,7 @@ def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None,
     if strange:
         raise AlgorithmError(
             f"[algorithm] {name} has no setting {strange[0]!r}; it has {', '.join(sorted(known))}."
+            f"{did_you_mean(strange[0], known)}"
         )
     bad = [key for key, value in settings.items() if not _is_positive(value)]
     if bad:

@@ -63,7 +63,7 @@ def participants(setting: Setting) -> Verdict:
             break
     else:
         return skipped("changed participants", "nobody can leave without cutting the network")
-    if setting.masks.link_scales:
+    if setting.masks.scale_of:
         return skipped("changed participants", "links have scales of their own")
     smaller = Network(rest)
     coalition = tuple(smaller.index[network.agents[c]] for c in setting.coalition)

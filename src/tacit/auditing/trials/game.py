@@ -32,7 +32,7 @@ from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View
 from tacit.auditing.recording.release import Keys, bound_of, release, scales_of
 from tacit.auditing.recording.scales import scales_of_links
-from tacit.masks import GaussianMasks, Mechanism
+from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.typing import Array
 
@@ -83,7 +83,7 @@ def play(
     change = worst_direction(laplacian)
     if change is None:
         return skipped("distinguishing game", "no two honest agents are linked: there is nothing left to hide")
-    sigma = masks.sigma if isinstance(masks, GaussianMasks) else None
+    sigma = masks.sigma
     scores, scales = [], scales_of(masks, games // 2)
     bound = bound_of(masks, network) / max(1.0, float(scales.max()))
     mu, distance = worlds_apart(mu, sigma or 1.0, change, laplacian, bound=bound)
