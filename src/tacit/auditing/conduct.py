@@ -22,14 +22,14 @@ from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
 from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.words import attack_words
-from tacit.auditing.game import Game, play
-from tacit.auditing.phase2 import play_messages
-from tacit.auditing.release import Keys
-from tacit.auditing.replayed import replay
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.recording.watch import public_knowledge, public_point, watch_effective
 from tacit.auditing.report import AuditReport, Belief, Row
-from tacit.auditing.runs import Found, Truth, attack_run, recorded_whole
-from tacit.auditing.verdict import Verdict
-from tacit.auditing.watch import public_knowledge, public_point, watch_effective
+from tacit.auditing.trials.game import Game, play
+from tacit.auditing.trials.phase2 import play_messages
+from tacit.auditing.trials.replayed import replay
+from tacit.auditing.trials.runs import Found, Truth, attack_run, recorded_whole
 from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError, VacuousError

@@ -13,8 +13,8 @@ from tacit.auditing.attacks.low_bits import LowBits
 from tacit.auditing.attacks.seeds import SeedEnumeration
 from tacit.auditing.experiments.links import bits_of_links
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.release import release, scales_of
-from tacit.auditing.verdict import Verdict, judge_looks, judge_mean, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_looks, judge_mean, skipped
+from tacit.auditing.recording.release import release, scales_of
 from tacit.masks import with_equal_links
 from tacit.network import Network
 from tacit.typing import Array

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.experiments.terms import Gaussian, gaussian
-from tacit.auditing.game import honest_part
-from tacit.auditing.release import Keys, Release, bound_of, release, scales_of
+from tacit.auditing.recording.release import Keys, Release, bound_of, release, scales_of
+from tacit.auditing.trials.game import honest_part
 from tacit.masks import Once
 from tacit.network import Network
 from tacit.typing import Array

@@ -14,10 +14,10 @@ import numpy as np
 from tacit.auditing import looks
 from tacit.auditing.experiments import jointly
 from tacit.auditing.experiments.terms import Terms, Uniform, uniform
+from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
-from tacit.auditing.release import Keys
-from tacit.auditing.verdict import Verdict, judge_looks
+from tacit.auditing.recording.release import Keys
 from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Array, Words

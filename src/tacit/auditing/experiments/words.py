@@ -18,10 +18,10 @@ from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.attacks.words import minus, parts, total
 from tacit.auditing.experiments.single_words import attack_single_words, draw_words
 from tacit.auditing.experiments.terms import Uniform, both_ways
+from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.repeats import pairs_of
-from tacit.auditing.release import Keys, Release, release_sums
-from tacit.auditing.verdict import Verdict, judge_looks
+from tacit.auditing.recording.release import Keys, Release, release_sums
 from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Words

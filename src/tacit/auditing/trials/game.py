@@ -27,11 +27,11 @@ from tacit.auditing.attacks.distinguish import NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.attacks.words import as_numbers
-from tacit.auditing.public import Public
-from tacit.auditing.release import Keys, bound_of, release, scales_of
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.verdict import RISK, Verdict, share_limits, skipped
-from tacit.auditing.view import View
+from tacit.auditing.judging.verdict import RISK, Verdict, share_limits, skipped
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
+from tacit.auditing.recording.release import Keys, bound_of, release, scales_of
+from tacit.auditing.recording.scales import scales_of_links
 from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.typing import Array

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.public import Public
-from tacit.auditing.recorder import Recorder
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Own, Published, View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Own, Published, View
+from tacit.auditing.recording.recorder import Recorder
+from tacit.auditing.recording.scales import scales_of_links
 from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
 from tacit.costs.told import Piece, Told
 from tacit.errors import InputError

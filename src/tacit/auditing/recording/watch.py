@@ -13,10 +13,10 @@ from tacit.auditing.attacks.contents import points_of
 from tacit.auditing.attacks.heard import decoded
 from tacit.auditing.attacks.records import follow
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.public import Public, Records
-from tacit.auditing.recorder import Recorder
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Own, Published, View
+from tacit.auditing.knowledge.public import Public, Records
+from tacit.auditing.knowledge.view import Own, Published, View
+from tacit.auditing.recording.recorder import Recorder
+from tacit.auditing.recording.scales import scales_of_links
 from tacit.costs import Logistic, pack, stack
 from tacit.errors import InputError, TacitError
 from tacit.masks import Hidden, Quadratics, Source, drawn_once

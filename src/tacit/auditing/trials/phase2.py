@@ -13,11 +13,11 @@ import numpy as np
 
 from tacit.auditing.attacks.distinguish import Discriminant, NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
-from tacit.auditing.game import Game, honest_part, result, worlds_apart, worst_direction
-from tacit.auditing.public import Public
-from tacit.auditing.release import bound_of
-from tacit.auditing.view import View, gossip
-from tacit.auditing.watch import public_knowledge, watch
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View, gossip
+from tacit.auditing.recording.release import bound_of
+from tacit.auditing.recording.watch import public_knowledge, watch
+from tacit.auditing.trials.game import Game, honest_part, result, worlds_apart, worst_direction
 from tacit.costs import Quadratic
 from tacit.masks import Mechanism, Once, with_seed
 from tacit.network import Network
