@@ -57,6 +57,7 @@ class LeastSquares(Columns, Quadratic):
             rows, b = (rows, b) if len(rows) else (np.zeros((1, m)), np.zeros(1))
         self.affine = -(b @ rows)
         self._rare = rare(rows) if len(rows) > m else None
+        self._some = rows[:: max(1, len(rows) // (2 * m + 8))].copy() if len(rows) > m else None
         self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
         self.l2 = penalty(l2, m, intercept=intercept)
         self._lowest = np.asarray(-0.5 * (b @ b))
@@ -64,7 +65,7 @@ class LeastSquares(Columns, Quadratic):
     @property
     def labels(self) -> Labels | None:
         """Beside A."""
-        return Labels(self.A, self.records, None, self._rare)
+        return Labels(self.A, self.records, None, self._rare, self._some)
 
     @property
     def secrets(self) -> Secrets | None:

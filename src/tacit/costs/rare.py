@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.typing import Array
 
@@ -29,17 +30,38 @@ class Rare(NamedTuple):
     """Those that are kept, less *base*, (count, m)."""
 
 
+class Bases(NamedTuple):
+    """What counts as zero at every agent, column by column."""
+
+    values: Array
+    """(n, m)."""
+    others: Array
+    """How many rows of each agent have something else there, (n, m)."""
+
+
+def bases(rows: Array, counts: NDArray[np.intp]) -> Bases:
+    """Return what most rows of an agent share, by so many *rows* of each, one agent after the other."""
+    m, starts = rows.shape[1], np.cumsum(counts) - counts
+    values = np.zeros((len(counts), m))
+    others = _per_agent(rows != 0, starts, counts)
+    if not len(rows):
+        return Bases(values, others)
+    last = rows[np.minimum(starts, len(rows) - 1), -1]
+    constant = _per_agent(rows[:, -1:] != np.repeat(last, counts)[:, None], starts, counts)[:, 0] == 0
+    some = np.flatnonzero(constant & (last != 0) & (counts > 1) & (others > m).any(axis=1))
+    if len(some):
+        looks = np.arange(min(2 * _LOOKS, int(counts[some].max())))
+        places = starts[some, None] + looks * counts[some, None] // len(looks)
+        values[some, :-1] = np.sort(rows[places, :-1], axis=1)[:, len(looks) // 2]  # what most have, if they do
+        values[others <= m] = 0.0
+        others = _per_agent(rows != np.repeat(values, counts, axis=0), starts, counts)
+    return Bases(values, others)
+
+
 def rare(rows: Array) -> Rare:
     """Return the rare columns of one agent's design: no more than m rows each."""
     m = rows.shape[1]
-    constant = len(rows) > 1 and bool((rows[:, -1] == rows[0, -1]).all() and rows[0, -1])
-    base = np.zeros(m)
-    counts = np.count_nonzero(rows, axis=0).astype(np.float64)
-    if constant:
-        some = rows[:: max(1, len(rows) // _LOOKS), :-1]
-        base[:-1] = np.sort(some, axis=0)[len(some) // 2]  # which is what most rows have, if they have one value
-        base[counts <= m] = 0.0
-        counts = np.where(counts <= m, counts, np.count_nonzero(rows - base, axis=0))
+    base, counts = (part[0] for part in bases(rows, np.array([len(rows)])))
     counts[counts > m] = np.inf
     order, kept = np.argsort(counts, kind="stable"), np.zeros(len(rows), dtype=bool)
     for place, k in enumerate(order):
@@ -49,3 +71,12 @@ def rare(rows: Array) -> Rare:
             break
         kept = more
     return Rare(base, counts, rows[kept] - base)
+
+
+def _per_agent(marks: NDArray[np.bool_], starts: NDArray[np.intp], counts: NDArray[np.intp]) -> Array:
+    """Count the marks of every agent in each column, (n, columns)."""
+    out = np.zeros((len(counts), marks.shape[1]))
+    has = counts > 0
+    if has.any():
+        out[has] = np.add.reduceat(marks, starts[has], axis=0, dtype=np.intp)
+    return out

@@ -38,6 +38,8 @@ class Labels(NamedTuple):
     """How much there is to know of one label; None where it is a real number."""
     few: Rare | None = None
     """The rare columns of A, where *rows* no longer show them; None to look at *rows*."""
+    some: Array | None = None
+    """Some rows of A, where *rows* is a factor; None where they are those of A."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 The labels of agent i are determined iff the rows of A_i are independent of all other rows in A_H
 (`tacit.certificates.determined`). Where all agents but any two have far more rows than there are unknowns, rows
 depend on each other and no label follows, unless a column is zero in nearly all rows: then its sums belong to the
-few that are left. The test looks at such columns always, and at the rest of the linear algebra only where records
-are few; beside a run on many records it costs nothing.
+few that are left. The test asks a few rows first (`open_rows`), which nearly always answer for all. Where they do
+not, it looks at such columns, and at the rest of the linear algebra where records are few.
 
 A stranger is an agent whose affine part is hidden and no sum of labels: m unknown numbers, which hide everything
 from whoever is not that agent. So every onlooker that counts is, or has with it, all strangers.
@@ -13,14 +13,17 @@ from whoever is not that agent. So every onlooker that counts is, or has with it
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificates.determined import Knowledge, knowledge, whole
-from tacit.costs.rare import Rare, rare
+from tacit.costs.rare import Rare, bases, rare
 from tacit.costs.secrets import Labels
+from tacit.solving.telling.open_rows import OpenRows
 from tacit.typing import Array
 
 _PLENTY = 2
@@ -42,50 +45,103 @@ class LabelVerdict(NamedTuple):
     """The size of a coalition to which labels or sums of an agent follow, n − 2 at most; None if none is known."""
 
 
-def labels_told(labels: Sequence[Labels], *, precision: float, strangers: int = 0) -> LabelVerdict:
+def labels_told(
+    labels: Sequence[Labels], *, precision: float, strangers: int = 0, table: OpenRows | None = None
+) -> LabelVerdict:
     """Return what follows from the answer, by the open features of every agent."""
+    test = _Test(labels, OpenRows.of(labels) if table is None else table, precision, strangers)
     counts = np.array([part.records for part in labels])
     m, n = labels[0].rows.shape[1], len(labels)
     hidden = int(counts.sum() - counts.max()) if not strangers else int(counts.sum()) + (strangers - 1) * m
-    held = np.array([part.rows.any(axis=0) for part in labels])  # (n, m)
-    holders = held.sum(axis=0)
+    holders = test.table.held.sum(axis=0)
     own = tuple(
         (int(column), int(agent))
         for column in np.flatnonzero((holders > 0) & (holders + strangers <= min(2, n + strangers - 1)))
-        for agent in np.flatnonzero(held[:, column])
+        for agent in np.flatnonzero(test.table.held[:, column])
     )
-    told = np.zeros(n, dtype=np.intp)
-    rank, sizes = min(m, hidden), holders[holders > 0] + strangers - 1
-    least = int(
-        max(1, sizes.min(initial=n + strangers))
-    )  # who holds a column, all but one, knows the sums of that one
-    order = np.argsort(-counts, kind="stable")
-    left = counts.sum() - np.concatenate([[0], np.cumsum(counts[order])])  # labels that so many leave hidden
-    few = _Few.of(labels)
-    if strangers <= 1:
-        singles: list[list[int]] = [[]] if strangers else [[c] for c in range(n)]
-        for coalition in singles:
-            told = np.maximum(told, few.told(coalition, precision))
-    full = None
-    if counts.sum() - np.sort(counts)[-2:].sum() < _PLENTY * m:
-        full = _Full.of(labels, precision)
-        rank = min(full.known.rank, hidden) if strangers <= 1 else rank
-        if strangers <= 1:
-            told = np.maximum(told, full.told(singles))
-    if told.any():
-        return LabelVerdict(hidden, rank, tuple(map(int, told)), own, 1)
-    for size in range(max(2, strangers), n + strangers - 1):
-        if size >= least:
-            break
-        with_them = size - strangers
-        largest = [int(c) for c in order[:with_them]]
-        if left[with_them] <= _PLENTY * m:
-            full = full or _Full.of(labels, precision)
-            if full.told([largest]).any():
-                least = size
-        if few.told([int(c) for c in few.order[:with_them]], precision).any():
-            least = size
-    return LabelVerdict(hidden, rank, (0,) * n, own, least if least < n + strangers - 1 else None)
+    rank, told = test.singles() if strangers <= 1 else (m, (0,) * n)
+    if any(told):
+        return LabelVerdict(hidden, min(rank, hidden), told, own, 1)
+    # who holds a column, all but one, knows the sums of that one
+    least = max(1, int((holders[holders > 0] + strangers - 1).min(initial=n + strangers)))
+    least = test.rare(test.largest(least))
+    return LabelVerdict(hidden, min(rank, hidden), told, own, least if least < n + strangers - 1 else None)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The questions, in the order of what they cost."""
+
+    labels: Sequence[Labels]
+    table: OpenRows
+    precision: float
+    strangers: int
+
+    @cached_property
+    def records(self) -> NDArray[np.intp]:
+        return np.array([part.records for part in self.labels])
+
+    @cached_property
+    def full(self) -> _Full:
+        return _Full.of(self.labels, self.precision)
+
+    @cached_property
+    def few(self) -> _Few:
+        return _Few.of(self.labels)
+
+    @cached_property
+    def is_rare(self) -> NDArray[np.bool_]:
+        """Tell whether some column can be rare in the eyes of so many agents, whoever they are, (n,)."""
+        counts = bases(self.table.rows[:-1], self.table.counts).others
+        for i, part in enumerate(self.labels):
+            if part.few is not None:
+                counts[i] = part.few.counts
+        counts = np.sort(counts, axis=0)[:, counts.any(axis=0)]  # columns with fewest rows at first
+        left = np.cumsum(counts, axis=0)[::-1]  # in the eyes of those who have most of a column
+        return np.asarray((left <= len(self.table.largest)).any(axis=1))
+
+    def singles(self) -> tuple[int, tuple[int, ...]]:
+        """Return the rank of what is told, and how many labels of each agent follow for some single agent."""
+        counts, m = self.records, self.table.rows.shape[1]
+        if self.table.hide_all():
+            return len(self.table.columns), (0,) * len(counts)
+        if counts.sum() <= m and self.table.stand_alone(np.arange(len(counts)), self.precision):
+            return int(counts.sum()), tuple(map(int, counts))
+        onlookers: list[list[int]] = [[]] if self.strangers else [[c] for c in range(len(counts))]
+        told, rank = np.zeros(len(counts), dtype=np.intp), m
+        if self.is_rare[len(onlookers[0])]:
+            told = np.max([self.few.told(each, self.precision) for each in onlookers], axis=0)
+        if counts.sum() - np.sort(counts)[-2:].sum() < _PLENTY * m:
+            told, rank = np.maximum(told, self.full.told(onlookers)), self.full.known.rank
+        return rank, tuple(map(int, told))
+
+    def largest(self, least: int) -> int:
+        """Return the size, below *least*, of a coalition of those with most records to which labels follow."""
+        m = self.table.rows.shape[1]
+        order = np.argsort(-self.records, kind="stable")
+        left = self.records.sum() - np.concatenate([[0], np.cumsum(self.records[order])])
+        sizes = self._sizes(least)
+        many = [size for size in sizes if left[size] > len(self.table.columns)]
+        if many and self.table.hide_each_other(order[many[-1] :]):
+            sizes = sizes[len(many) :]
+        if sizes and self.table.stand_alone(order[sizes[0] :], self.precision):
+            return sizes[0] + self.strangers
+        for size in sizes:
+            if left[size] <= _PLENTY * m and self.full.told([order[:size].tolist()]).any():
+                return size + self.strangers
+        return least
+
+    def rare(self, least: int) -> int:
+        """Return the size, below *least*, of a coalition of those with most rows in rare columns that reads others."""
+        for size in self._sizes(least):
+            if self.is_rare[size] and self.few.told(self.few.order[:size], self.precision).any():
+                return size + self.strangers
+        return least
+
+    def _sizes(self, least: int) -> range:
+        """Return how many beside the strangers are in a coalition of at least two, and fewer than *least*."""
+        end = min(least, len(self.records) + self.strangers - 1)
+        return range(max(2, self.strangers) - self.strangers, end - self.strangers)
 
 
 class _Full(NamedTuple):
