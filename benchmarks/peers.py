@@ -36,11 +36,11 @@ from tacit.algorithms import DGD, GradientTracking
 from tacit.costs import Family
 from tacit.costs.family import Curvature
 from tacit.coverage import AffinePart
+from tacit.federation import Manifest, join
+from tacit.federation.local import manifest_of
 from tacit.network import Network
 from tacit.runtimes import Job, StoppingRule
-from tacit.runtimes.peers import Agent, Manifest
 from tacit.runtimes.peers.identity import context
-from tacit.runtimes.peers.local import manifest_of
 from tacit.runtimes.stopping import Watch
 from tacit.typing import Array
 
@@ -270,7 +270,7 @@ def tacit_agents(job: Job, *, quiet: bool = False, method: str = "forkserver") -
 
 def _serve(manifest: Manifest, name: str, cost: Family, folder: str, quiet: bool, began: float, pipe: Pipe) -> None:
     """Be one of tacit's agents."""
-    agent = Agent(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder, durable=False)
+    agent = join(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder, durable=False)
     timed = Timed(agent.job.algorithm)
     fields = {each.name: getattr(agent.job, each.name) for each in dataclasses.fields(agent.job)}
     agent.job = (Quiet if quiet else Job)(**{**fields, "algorithm": timed})

@@ -18,7 +18,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
-    from tacit import algorithms, dispatch
+    from tacit import algorithms, dispatch, federation
     from tacit.auditing import AuditReport, audit
     from tacit.certificates import (
         Certificate,
@@ -56,6 +56,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "tacit": (
         "algorithms",
         "dispatch",
+        "federation",
     ),
     "tacit.auditing": (
         "AuditReport",
@@ -153,6 +154,7 @@ __all__ = [
     "certify",
     "design",
     "dispatch",
+    "federation",
     "leakage",
     "load_problem",
     "peers",

@@ -11,11 +11,13 @@ decides by `kind`, `parts` and `exact`; the phrases are for people, and are put 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 from typing import Literal
 
 import msgspec
+
+from tacit.listing import conjoined
 
 Kind = Literal["affine", "quadratic", "basis", "sums"]
 Part = Literal[
@@ -74,8 +76,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
         return part in self.parts or "whole" in self.parts
 
     def __str__(self) -> str:
-        hidden = listing(self.hidden)
-        return f"{hidden}; in the open: {listing(self.open)}" if self.open else hidden
+        hidden = conjoined(self.hidden)
+        return f"{hidden}; in the open: {conjoined(self.open)}" if self.open else hidden
 
 
 GENERAL: dict[Kind, Coverage] = {
@@ -118,8 +120,3 @@ def _both(one: Coverage, other: Coverage) -> Coverage:
         open=tuple(dict.fromkeys((*one.open, *other.open))),
         exact=one.exact and other.exact,
     )
-
-
-def listing(words: Sequence[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [*words[-1:]])

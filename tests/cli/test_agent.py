@@ -21,8 +21,8 @@ import tacit
 from tacit.certificates import Release
 from tacit.cli.diary import Once
 from tacit.errors import NetworkError
-from tacit.runtimes.peers.identity import derived
-from tacit.runtimes.peers.local import _free_ports
+from tacit.federation.identity import derived
+from tacit.runtimes.peers.local import free_ports
 from tacit.solving.facts import facts_of
 from tacit.solving.versions import Digests
 
@@ -34,7 +34,7 @@ def federation(run):
     """Make four members with records here, and a manifest with the options given."""
 
     def make(*options, file="f.toml"):
-        for name, port in zip(NAMES, _free_ports(len(NAMES)), strict=True):
+        for name, port in zip(NAMES, free_ports(len(NAMES)), strict=True):
             if not Path(f"{name}.key").exists():
                 assert run("keygen", "--name", name, "--address", f"127.0.0.1:{port}")[0] == 0
         for k, name in enumerate(NAMES):
@@ -55,13 +55,13 @@ def others():
     threads = []
 
     def start(names, file="f.toml"):
-        manifest = tacit.peers.Manifest.read(file)
+        manifest = tacit.federation.Manifest.read(file)
 
         def take_part(name):
             table = np.loadtxt(f"{name}.csv", delimiter=",", skiprows=1)
             cost = tacit.LeastSquares(table[:, :2], table[:, 2], l2=1.0 / len(manifest.members))
             cost.facts = facts_of("ridge", table[:, 2])
-            agent = tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key")
+            agent = tacit.federation.join(manifest, cost, me=name, key=f"{name}.key")
             with contextlib.suppress(NetworkError):  # somebody gave up
                 agent.run()
 
@@ -88,7 +88,7 @@ def test_the_answer_the_entry_and_the_statement(run, federation, others):
     assert "privacy:      north's masks hide whole costs" in out
     assert "any 2 agents" in out, "the manifest remembers --any"
     assert err.count("tacit: connected to ") == 3
-    session = tacit.peers.Manifest.read("f.toml").session()
+    session = tacit.federation.Manifest.read("f.toml").session()
     (entry,) = tacit.Ledger("book.sqlite").entries()
     assert entry.release.run == f"a federation, run 1, session {session[:16]}"
     assert (entry.release.participants, entry.release.basis) == (NAMES, "sums")

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.cli.diary import Diary
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.local import _free_ports
+from tacit.federation import Manifest
+from tacit.federation.joining import seat_of
+from tacit.runtimes.peers.diary import Diary
+from tacit.runtimes.peers.local import free_ports
 from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost
 
@@ -22,7 +23,7 @@ NAMES = ("east", "north", "south")
 @pytest.fixture
 def clinics(run):
     """Three members with ages and doses, one with its columns in another order, and a drafted manifest."""
-    for name, port in zip(NAMES, _free_ports(3), strict=True):
+    for name, port in zip(NAMES, free_ports(3), strict=True):
         assert run("keygen", "--name", name, "--address", f"127.0.0.1:{port}")[0] == 0
     rng = np.random.default_rng(5)
     for name in NAMES:
@@ -59,7 +60,7 @@ def test_members_with_columns_in_another_order_find_the_same_optimum(run, clinic
     def take_part(name):
         section = CostsSection("logistic", intercept=True)
         cost = read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data, facts=True)
-        tacit.peers.Agent(clinics, cost, me=name, key=f"{name}.key").run()
+        tacit.federation.join(clinics, cost, me=name, key=f"{name}.key").run()
 
     others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
     for thread in others:
@@ -80,7 +81,7 @@ def test_what_does_not_match_is_said_here_and_only_that_it_is_so_elsewhere(run, 
     clinics = msgspec.structs.replace(clinics, stop=msgspec.structs.replace(clinics.stop, patience=20.0))
     section = CostsSection("logistic", intercept=True)
     agents = {
-        name: tacit.peers.Agent(
+        name: tacit.federation.join(
             clinics,
             read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=clinics.data, facts=True),
             me=name,
@@ -110,7 +111,7 @@ def test_what_does_not_match_is_said_here_and_only_that_it_is_so_elsewhere(run, 
 
 def test_nobody_there_to_be_told_is_no_error(clinics, monkeypatch):
     monkeypatch.setattr("tacit.runtimes.peers.refusing._TOLD_WITHIN", 0.1)
-    assert tell_unfit(clinics, "south", Path("south.key")) == []
+    assert tell_unfit(clinics.job(), seat_of(clinics, "south"), Path("south.key")) == []
 
 
 def test_without_a_dictionary_neighbours_compare_the_names_of_their_columns(run, clinics, caplog):
@@ -119,7 +120,7 @@ def test_without_a_dictionary_neighbours_compare_the_names_of_their_columns(run,
     manifest = Manifest.read("g.toml")
     cost = tacit.LeastSquares(np.eye(2), np.ones(2), intercept=True)
     agents = [
-        tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key", columns=columns)
+        tacit.federation.join(manifest, cost, me=name, key=f"{name}.key", columns=columns)
         for name, columns in zip(NAMES, (("age", "dose"), ("age", "dose"), ("dose", "age")), strict=True)
     ]
 
@@ -239,7 +240,7 @@ def test_an_agent_ends_with_the_table_of_fit_on_raw_ages_and_doses(run, clinics,
     def take_part(name):
         section = CostsSection(family, intercept=True)
         cost = read_cost(section, name, Path(f"{name}.csv"), agents=3, dictionary=manifest.data, facts=True)
-        tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key").run()
+        tacit.federation.join(manifest, cost, me=name, key=f"{name}.key").run()
 
     others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
     for thread in others:
@@ -277,7 +278,7 @@ def test_a_bound_that_is_too_small_names_the_option(run, clinics):
     def take_part(name):
         cost = read_cost(CostsSection("logistic"), name, Path("big.csv"), agents=3, dictionary=manifest.data)
         with pytest.raises(tacit.errors.RangeError):
-            tacit.peers.Agent(manifest, cost, me=name, key=f"{name}.key").run()
+            tacit.federation.join(manifest, cost, me=name, key=f"{name}.key").run()
 
     others = [threading.Thread(target=take_part, args=(name,)) for name in NAMES[:2]]
     for thread in others:

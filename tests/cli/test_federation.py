@@ -60,11 +60,11 @@ def test_everything_that_is_agreed_on_is_in_the_manifest(run, cards):
         "--tolerance", "1e-7", "--max-rounds", "500", "--title", "clinics", "--run", "3",
     )  # fmt: skip
     assert code == 0, err
-    manifest = tacit.peers.Manifest.read("f.toml")
-    assert manifest.model == tacit.peers.Model("huber", l2=4.0, delta=2.5)
-    assert manifest.privacy == tacit.peers.Masks("sums", bound=4096.0, words=2, any=2)
+    manifest = tacit.federation.Manifest.read("f.toml")
+    assert manifest.model == tacit.federation.Model("huber", l2=4.0, delta=2.5)
+    assert manifest.privacy == tacit.federation.Masks("sums", bound=4096.0, words=2, any=2)
     noise = tacit.SumMasks(4096.0, words=2).terms(manifest.network(), 3).noise
-    assert manifest.stop == tacit.peers.Stop(
+    assert manifest.stop == tacit.federation.Stop(
         tolerance=1e-7, max_rounds=500, floor=noise / (4.0 / 4), patience=60.0, idle=5.0
     )
 
@@ -73,7 +73,7 @@ def test_the_floor_is_that_of_a_simulation(run, cards):
     """As `solve` has it, for costs whose curvature is not known to all."""
     words = ("--unknowns", "2", "--level", "affine", "--sigma", "100", "--algorithm", "nids")
     assert run("federation", "new", "f.toml", *words, "--setting", "step_size=0.1", "--links", "3")[0] == 0
-    floor = tacit.peers.Manifest.read("f.toml").stop.floor
+    floor = tacit.federation.Manifest.read("f.toml").stop.floor
     graph = tacit.Network(nx.complete_graph(4))
     assert floor == tacit.AffineMasks(100.0).terms(graph, 2).noise / 1e-2
     assert floor > 0
@@ -90,12 +90,12 @@ def test_fingerprints_are_whole_and_narrow(run, cards, monkeypatch):
         assert all(len(line) < 44 for line in lines)
         assert "\n".join(lines[1:]) in page
         letters = "".join(lines[1:]).replace(" ", "").replace("-", "")
-        whole = tacit.peers.fingerprint(Path(f"{name}.crt").read_text())
+        whole = tacit.federation.fingerprint(Path(f"{name}.crt").read_text())
         assert letters == whole.replace("-", "")
         for kind in ("crt", "key"):
             assert run("fingerprint", f"{name}.{kind}")[1] == shown
     letters = page.replace("\n  ", "").replace("-", "")
-    assert tacit.peers.Manifest.read("f.toml").session() in letters
+    assert tacit.federation.Manifest.read("f.toml").session() in letters
 
 
 def test_a_check_for_scripts(run, cards):
@@ -103,7 +103,7 @@ def test_a_check_for_scripts(run, cards):
     code, out, _ = run("federation", "check", "f.toml", "--json", "--me", "north")
     found = json.loads(out)
     assert code == 3
-    assert found["session"] == tacit.peers.Manifest.read("f.toml").session()
+    assert found["session"] == tacit.federation.Manifest.read("f.toml").session()
     assert [member["name"] for member in found["members"]] == sorted(NAMES)
     assert found["private"]
     assert len(found["problems"]) == 3, "nobody is there yet, and all are named"
@@ -171,7 +171,7 @@ def test_sigma_is_chosen_against_as_many_as_may_collude(run, cards):
     words = ("--unknowns", "2", "--level", "affine", "--guess", "0.55", "--hide", "5", "--any", "2")
     gossip = ("--algorithm", "nids", "--setting", "step_size=0.01")
     assert run("federation", "new", "f.toml", *words, *gossip)[0] == 0
-    masks = tacit.peers.Manifest.read("f.toml").privacy
+    masks = tacit.federation.Manifest.read("f.toml").privacy
     assert masks.any == 2
     assert math.isclose(masks.sigma, tacit.calibrate(nx.complete_graph(4), any=2, guess=0.55, hide=5.0))
     code, out, _ = run("federation", "check", "f.toml")
@@ -204,7 +204,7 @@ def test_files_and_names_that_will_not_do(run, cards):
 def test_dropout_and_pairing_are_agreed_on_and_shown(run, cards, pairing, dropout):
     words = ("--unknowns", "2", "--pairing", pairing, "--dropout", dropout)
     assert run("federation", "new", "f.toml", *words)[0] == 0
-    manifest = tacit.peers.Manifest.read("f.toml")
+    manifest = tacit.federation.Manifest.read("f.toml")
     assert (manifest.privacy.pairing, manifest.dropout) == (pairing, dropout)
     code, out, _ = run("federation", "check", "f.toml")
     assert code == 0
@@ -242,7 +242,7 @@ def six(run, cards):
     def make(*words, dropout="exclude"):
         new = ("federation", "new", "f.toml", "--unknowns", "2", "--dropout", dropout, *words)
         assert run(*new)[0] == 0
-        return tacit.peers.Manifest.read("f.toml")
+        return tacit.federation.Manifest.read("f.toml")
 
     return make
 
@@ -264,7 +264,7 @@ def test_the_next_epoch_is_written_after_saying_what_it_costs(run, six, words, t
     assert told in out
     assert "any one agent" in out, "the certificate of those who stay"
     assert "tacit agent second.toml --me NAME --data FILE" in out
-    after = tacit.peers.Manifest.read("second.toml")
+    after = tacit.federation.Manifest.read("second.toml")
     assert (after.epoch, after.previous) == (1, before.session())
     assert list(after.members) == [name for name in before.members if name != "south"]
     assert after.model.shares == 6, "everybody keeps its share of the penalty"
@@ -285,7 +285,7 @@ def test_a_link_left_out_costs_nothing_under_gaussian_masks_and_thins_the_graph_
     assert found["costs"] == ["What the link costs: masks go over fewer links now; what holds is below."]
     assert len(found["links"]) == 11
     assert found["certificate"]["private"]
-    assert found["session"] == tacit.peers.Manifest.read("third.toml").session()
+    assert found["session"] == tacit.federation.Manifest.read("third.toml").session()
 
 
 def test_it_is_asked_for_and_no_is_the_default(run, six, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.runtimes.peers.local import _free_ports
+from tacit.runtimes.peers.local import free_ports
 from tacit.typing import Cost
 
 NAMES = ("north", "south", "west")
@@ -55,13 +55,15 @@ def manifest(tmp_path):
 
     def make(level, algorithm):
         members = {
-            name: tacit.peers.Member(f"127.0.0.1:{port}", tacit.peers.write_key(tmp_path, name)[1].read_text())
-            for name, port in zip(NAMES, _free_ports(len(NAMES)), strict=True)
+            name: tacit.federation.Member(
+                f"127.0.0.1:{port}", tacit.federation.write_key(tmp_path, name)[1].read_text()
+            )
+            for name, port in zip(NAMES, free_ports(len(NAMES)), strict=True)
         }
-        return tacit.peers.Manifest(
+        return tacit.federation.Manifest(
             title="springs", run=1, unknowns=2, links=list(nx.complete_graph(NAMES).edges), members=members,
-            privacy=tacit.peers.Masks(level, sigma=None if level == "sums" else 10.0), algorithm=algorithm,
-            stop=tacit.peers.Stop(patience=30.0),
+            privacy=tacit.federation.Masks(level, sigma=None if level == "sums" else 10.0), algorithm=algorithm,
+            stop=tacit.federation.Stop(patience=30.0),
         )  # fmt: skip
 
     return make
@@ -84,7 +86,7 @@ def test_a_class_of_ones_own_is_a_cost_for_agents(level, algorithm, manifest, tm
     def take_part(name):
         cost = Springs(*data[name])
         assert isinstance(cost, Cost)
-        agent = tacit.peers.Agent(agreed, cost, me=name, key=tmp_path / f"{name}.key", folder=tmp_path)
+        agent = tacit.federation.join(agreed, cost, me=name, key=tmp_path / f"{name}.key", folder=tmp_path)
         found[name] = agent.run()
 
     threads = [threading.Thread(target=take_part, args=(name,)) for name in NAMES]
@@ -105,12 +107,12 @@ def test_the_parts_of_a_manifest_survive_being_written_down(manifest, tmp_path):
     file = tmp_path / "f.toml"
     plain["privacy"] = {key: value for key, value in plain["privacy"].items() if value is not None}
     file.write_bytes(msgspec.toml.encode(plain))
-    assert tacit.peers.Manifest.read(str(file)).session() == made.session()
+    assert tacit.federation.Manifest.read(str(file)).session() == made.session()
 
 
 def test_help_says_how_to_take_part():
-    page = pydoc.render_doc(tacit.peers, renderer=pydoc.plaintext)
-    for name in ("Agent", "Manifest", "Masks", "Member", "Model", "Stop", "write_key", "fingerprint"):
+    page = pydoc.render_doc(tacit.federation, renderer=pydoc.plaintext)
+    for name in ("join", "Manifest", "Masks", "Member", "Model", "Stop", "write_key", "fingerprint"):
         assert name in page
-        assert getattr(tacit.peers, name).__doc__
-    assert 'tacit.peers.Agent("federation.toml", cost, me="north", key="north.key")' in page
+        assert getattr(tacit.federation, name).__doc__
+    assert 'tacit.federation.join("federation.toml", cost, me="north", key="north.key")' in page

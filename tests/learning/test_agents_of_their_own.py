@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from tacit.runtimes.peers.local import _free_ports
+from tacit.runtimes.peers.local import free_ports
 
 TACIT = Path(sys.executable).parent / "tacit"
 SIZES = {"east": 40, "north": 1, "south": 25}
@@ -20,7 +20,7 @@ def made(tmp_path, monkeypatch):
     """Make keys and records for three members, and return the pooled records."""
     monkeypatch.chdir(tmp_path)
     rng, pooled = np.random.default_rng(9), []
-    for (name, size), port in zip(SIZES.items(), _free_ports(len(SIZES)), strict=True):
+    for (name, size), port in zip(SIZES.items(), free_ports(len(SIZES)), strict=True):
         subprocess.run(
             [TACIT, "keygen", "--name", name, "--address", f"127.0.0.1:{port}"], check=True, capture_output=True
         )

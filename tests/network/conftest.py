@@ -20,55 +20,17 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli.main import app
+from tacit.federation import Manifest
+from tacit.federation.joining import seat_of
+from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers import Manifest
-from tacit.runtimes.peers.local import Process, manifest_of
+from tacit.runtimes.peers.local import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 
 SEED = 7
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
-
-
-# What `make test` takes of it: everything that is quick, and the rest in a bounded form.
-QUICK = (
-    "test_processes",
-    "test_protocol",
-    "test_fuzz",
-    "test_store",
-    "test_intruders",
-    "test_faults",
-    "test_surroundings",
-)
-BOUNDED = (
-    "killed_at_random_moments_change_nothing[gradient-tracking-affine-0]",
-    "killed_at_random_moments_change_nothing[gradient-tracking-affine-1]",
-    "killed_at_random_moments_change_nothing[lbfgs-sums-0]",
-    "killed_at_random_moments_change_nothing[lbfgs-sums-1]",
-    "a_member_that_is_stopped_for_a_while_only_delays",
-    "other_data_after_a_restart_are_refused",
-    "the_state_file_is_private_while_it_lives",
-    "masks_are_kept_and_only_the_leavers_terms_are_cancelled",
-    "before_anything_is_published_a_leaver_costs_nothing",
-    "a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it[sums]",
-    "nobody_is_left_out_unless_the_members_agreed_to_it",
-    "what_would_fall_apart_or_does_not_exist_is_refused",
-    "masks_do_not_serve_other_data",
-    "an_error_tells_no_secret",
-    "the_search_finds",
-    "a_run_with_kills_and_wrong_data_tells_no_secret[sums]",
-    "ctrl_c_stops_all_and_leaves_nothing",
-)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Mark what takes minutes."""
-    for item in items:
-        spared = item.get_closest_marker("namespaces") or any(name in item.nodeid for name in QUICK + BOUNDED)
-        if "/network/" in item.nodeid and not spared:
-            item.add_marker(pytest.mark.network)
 
 
 class Federation:
@@ -108,7 +70,7 @@ class Federation:
             store.fix("key", key)
             store.close()
         self.members = [
-            Process(self.manifest, name, cost, self.folder)
+            Process(self.manifest.job(), seat_of(self.manifest, name), cost, self.folder)
             for name, cost in zip(self.names, self.job.costs, strict=True)
         ]
         return self.members

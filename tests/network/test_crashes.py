@@ -27,6 +27,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.network
 @pytest.mark.parametrize(("n", "rounds"), [(5, 1500), (10, 200)], ids=["5 agents", "10 agents"])
 @pytest.mark.parametrize(("name", "masks"), PAIRS, ids=[f"{name}, {masks}" for name, masks in PAIRS])
 def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks, n, rounds):
@@ -39,7 +40,9 @@ def test_peers_compute_the_bits_of_the_in_memory_agents(federation, name, masks,
     assert {outcome.verdict for outcome, _ in outcomes} == {expected.verdict}
 
 
-@pytest.mark.parametrize("trial", range(25))
+@pytest.mark.parametrize(
+    "trial", [0, 1, *(pytest.param(trial, marks=pytest.mark.network) for trial in range(2, 25))]
+)
 @pytest.mark.parametrize(("name", "masks"), [("gradient-tracking", "affine"), ("lbfgs", "sums")])
 def test_members_killed_at_random_moments_change_nothing(federation, trial, name, masks):
     """`kill -9` and restart, several times: never a redrawn mask, never another answer."""
@@ -66,6 +69,7 @@ PAIRED = [
 ]
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("killed", [False, True], ids=["undisturbed", "killed"])
 @pytest.mark.parametrize(("name", "privacy"), PAIRED, ids=[f"{type(p).__name__}, {p.pairing}" for _, p in PAIRED])
 def test_every_pairing_computes_the_bits_of_the_in_memory_agents(federation, until, name, privacy, killed):
@@ -114,6 +118,7 @@ def test_the_state_file_is_private_while_it_lives_and_gone_at_the_end(federation
     assert all(state.with_suffix(".done").exists() for state in states)
 
 
+@pytest.mark.network
 def test_a_run_that_is_over_is_not_begun_again(federation):
     """A member started once more returns the answer it had: it draws no new masks."""
     peers = federation(privacy=MASKS["affine"])
@@ -135,13 +140,14 @@ def test_other_data_after_a_restart_are_refused(federation):
     victim.kill()
     if not peers.state(victim.name).exists():
         pytest.skip("the run was over before the member was killed")
-    manifest, name, cost, *rest = victim._given
-    victim._given = (manifest, name, cost.with_affine(2 * cost.affine), *rest)
+    job, seat, cost, *rest = victim._given
+    victim._given = (job, seat, cost.with_affine(2 * cost.affine), *rest)
     victim.start()
     with pytest.raises(tacit.TacitError, match="begun with other data"):
         collect([victim])
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("trial", range(5))
 def test_a_regression_in_standard_units_survives_kills(federation, trial):
     """Sums of columns, of squares, and the fit: one run, and the bits of an undisturbed one."""

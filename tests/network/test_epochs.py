@@ -9,13 +9,12 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, NetworkError, TacitError
+from tacit.federation import join, without
+from tacit.federation.local import manifest_of
+from tacit.federation.manifest import Masks
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.peers import Agent
-from tacit.runtimes.peers.epochs import without
-from tacit.runtimes.peers.local import manifest_of
-from tacit.runtimes.peers.manifest import Masks
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -74,7 +73,7 @@ def run(manifest, folder, *, turn=0, leaves=(), at=40, only=None):
     """Run all members in threads; those who leave do so when the run has come to round *at* (0: at once)."""
 
     def member(name):
-        agent = Agent(manifest, costs_of()[name], me=name, key=folder / f"{name}.key", folder=folder)
+        agent = join(manifest, costs_of()[name], me=name, key=folder / f"{name}.key", folder=folder)
 
         def leave(progress):
             if progress.check.round >= at:
@@ -111,6 +110,7 @@ WAYS = {
 }
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("way", WAYS)
 def test_those_who_stay_reach_the_optimum_of_their_own_costs(way, tmp_path):
     privacy, algorithm, at = WAYS[way]
@@ -154,6 +154,7 @@ def test_before_anything_is_published_a_leaver_costs_nothing(tmp_path):
     assert not any((name, 0) in SEEN for name in stay)
 
 
+@pytest.mark.network
 def test_one_who_committed_binds_all_to_their_masks(tmp_path):
     """North is past the barrier, and the leaver with it: whoever is not sure must not draw again."""
     SEEN.clear()
@@ -166,6 +167,7 @@ def test_one_who_committed_binds_all_to_their_masks(tmp_path):
     assert all((SEEN[name, 0] == SEEN[name, 1]).all() for name in far)
 
 
+@pytest.mark.network
 def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -177,6 +179,7 @@ def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):
     assert third.epoch == 2
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("pairing", ["both", "seeds"])
 def test_masks_drawn_in_a_later_epoch_are_carried_on_from_there(tmp_path, pairing):
     """Nobody had published in the first epoch: the masks are those of the second, which had one question more."""
@@ -188,6 +191,7 @@ def test_masks_drawn_in_a_later_epoch_are_carried_on_from_there(tmp_path, pairin
     ends_at(run(third, tmp_path), optimum([name for name in NAMES if name not in ("coast", "south")]))
 
 
+@pytest.mark.network
 def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch):
     """Else everybody would draw again, and show a second noisy view of its cost."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -206,6 +210,7 @@ def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch)
     assert not SEEN
 
 
+@pytest.mark.network
 @pytest.mark.parametrize(
     "change",
     [
@@ -222,9 +227,10 @@ def test_a_later_manifest_that_changes_more_than_who_stays_is_refused(tmp_path, 
     after = msgspec.structs.replace(without(manifest, members=["south"]), **change)
     cost = costs_of()["north"] if "unknowns" not in change else tacit.Quadratic(np.eye(3), np.ones(3))
     with pytest.raises(TacitError, match="does not follow"):
-        Agent(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+        join(after, cost, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
 
 
+@pytest.mark.network
 def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_for(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids", dropout="wait")
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -232,7 +238,7 @@ def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_f
     forged = msgspec.structs.replace(forged, previous=manifest.session())
     for dropout in ("wait", "exclude"):
         with pytest.raises(TacitError, match="agreed to wait"):
-            Agent(
+            join(
                 msgspec.structs.replace(forged, dropout=dropout),
                 costs_of()["north"],
                 me="north",
@@ -241,6 +247,7 @@ def test_a_hand_written_epoch_cannot_leave_out_whom_the_members_agreed_to_wait_f
             ).run()
 
 
+@pytest.mark.network
 def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
     """Marked first, emptied last."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -258,6 +265,7 @@ def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
 
 
+@pytest.mark.network
 def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids", patience=1.5)
     run(manifest, tmp_path, leaves=["south"], at=20)
@@ -266,7 +274,9 @@ def test_a_crash_in_a_later_epoch_changes_nothing(tmp_path):
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))
 
 
-@pytest.mark.parametrize("way", ["affine", "sums", "quadratic"])
+@pytest.mark.parametrize(
+    "way", ["sums", *(pytest.param(way, marks=pytest.mark.network) for way in ("affine", "quadratic"))]
+)
 def test_a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it(way, tmp_path):
     """Nobody leaves: the optimum is that of all, masks stay, and sums go another way."""
     privacy, algorithm, at = WAYS[way]
@@ -277,6 +287,7 @@ def test_a_link_that_stays_down_is_left_out_and_the_tree_grows_around_it(way, tm
     ends_at(run(after, tmp_path, turn=1), optimum(NAMES))
 
 
+@pytest.mark.network
 def test_whoever_has_gone_on_cannot_go_back(tmp_path):
     """The former file is emptied: the old manifest would otherwise be answered with masks drawn anew."""
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
@@ -299,7 +310,7 @@ def test_masks_do_not_serve_other_data(tmp_path):
     other = tacit.Quadratic(np.eye(2), np.ones(2))
     for _ in range(2):
         with pytest.raises(TacitError, match="other data"):
-            Agent(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+            join(after, other, me="north", key=tmp_path / "north.key", folder=tmp_path).run()
     ends_at(run(after, tmp_path), optimum([name for name in NAMES if name != "south"]))  # a slip costs nothing
 
 
@@ -322,8 +333,9 @@ def test_what_would_fall_apart_or_does_not_exist_is_refused(tmp_path):
         without(manifest, links=[("north", NAMES[j]) for j in GRAPH[0]])
 
 
+@pytest.mark.network
 def test_a_member_without_its_file_cannot_go_on(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     after = without(manifest, members=["south"])
     with pytest.raises(TacitError, match="left out of the next epoch too"):
-        Agent(after, costs_of()["north"], me="north", key=tmp_path / "north.key", folder=tmp_path).run()
+        join(after, costs_of()["north"], me="north", key=tmp_path / "north.key", folder=tmp_path).run()

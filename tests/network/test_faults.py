@@ -14,10 +14,10 @@ import pytest
 
 import tacit
 from tacit.errors import NetworkError
+from tacit.federation import join
+from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers import Agent
-from tacit.runtimes.peers.local import manifest_of
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -161,7 +161,7 @@ def through_proxy(folder, job, fault, seed, **stop):
         store.fix("key", key)
         store.close()
     agents_ = [
-        Agent(
+        join(
             manifest,
             cost,
             me=name,

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.certificates import Ledger
-from tacit.runtimes.peers import Manifest
+from tacit.federation import Manifest
 
+pytestmark = pytest.mark.network
 NAMES = ["north", "south", "east", "west", "centre"]
 STAY = [name for name in NAMES if name != "south"]
 L2 = 3.0

@@ -27,15 +27,16 @@ from cryptography.x509.oid import NameOID
 
 import tacit
 from tacit.errors import FileError, InputError, NetworkError, ProtocolError, TacitError
+from tacit.federation import Manifest, Member, join
+from tacit.federation.manifest import Masks, Stop
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
-from tacit.runtimes.peers import Agent, Manifest, Member, ending
+from tacit.runtimes.peers import Agent, ending
 from tacit.runtimes.peers import agent as agents
 from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der, write_key
-from tacit.runtimes.peers.manifest import Masks, Stop
 
 POINTS = np.array([[1.0, -2.0], [2.0, 4.0], [6.0, 1.0]])
 ANSWER = POINTS.mean(axis=0)
@@ -66,7 +67,7 @@ class Federation:
 
     def agent(self, name: str) -> Agent:
         cost = tacit.Quadratic.distance(POINTS[NAMES.index(name)])
-        return Agent(self.manifest, cost, me=name, key=self.key(name), folder=self.folder, durable=False)
+        return join(self.manifest, cost, me=name, key=self.key(name), folder=self.folder, durable=False)
 
     def hello(self, name: str, to: str, *, manifest: Manifest | None = None, wanted: int = 0) -> bytes:
         """What an honest member would say first."""
@@ -728,7 +729,7 @@ def test_an_agent_refuses_a_key_that_others_can_read(federation):
 def test_an_agent_refuses_a_key_that_is_not_its_own(federation):
     cost = tacit.Quadratic.distance(POINTS[0])
     with pytest.raises(InputError, match="not the certificate that the manifest has for alpha"):
-        Agent(federation.manifest, cost, me="alpha", key=federation.key("beta"), folder=federation.folder)
+        join(federation.manifest, cost, me="alpha", key=federation.key("beta"), folder=federation.folder)
 
 
 def test_a_manifest_with_one_certificate_for_two_members_is_refused(federation):

@@ -26,6 +26,7 @@ def of_points(members, options, **settings):
     return members(tables, family="distance", options=options, **settings)
 
 
+@pytest.mark.network
 def test_a_member_that_sleeps_for_20_seconds_only_delays(members, gauge, until):
     """Longer than *idle*: its links are closed and dialled again."""
     all_ = of_points(members, LONG, stop={"idle": 3.0})

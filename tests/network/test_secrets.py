@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import serialization
 
 import tacit
 from tacit.costs import Quadratic
+from tacit.federation import Manifest, join
 from tacit.masks import agent_keys
 from tacit.runtimes.neighbours import Neighbours
-from tacit.runtimes.peers import Agent, Manifest
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, read_cost
 
@@ -229,7 +229,9 @@ class Planted:
         return sorted(set(self.secrets.found(set(self.seen))))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "level", [*(pytest.param(level, marks=pytest.mark.network) for level in ("affine", "quadratic")), "sums"]
+)
 def test_a_run_with_kills_and_wrong_data_tells_no_secret(members, gauge, until, level, monkeypatch):
     """Everybody but one meets; one is killed, comes with other data, and then with its own; then the last one comes."""
     run = Planted(members, level, apart=True)
@@ -269,6 +271,7 @@ def test_a_run_with_kills_and_wrong_data_tells_no_secret(members, gauge, until, 
     assert run.strays() == set()
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_peer_with_another_manifest_and_a_lost_patience_tell_no_secret(members, level, monkeypatch):
     run = Planted(members, level, stop={"patience": 6.0, "idle": 2.0}, apart=True)
@@ -318,7 +321,7 @@ def too_many_unknowns(run, name):
 
 def key_of_another(run, name):
     other = NAMES[NAMES.index(name) - 1]
-    Agent(run.members.manifest, run.members.cost(name), me=name, key=run.members.path(other, f"{other}.key"))
+    join(run.members.manifest, run.members.cost(name), me=name, key=run.members.path(other, f"{other}.key"))
 
 
 def key_that_others_can_read(run, name):
@@ -350,7 +353,7 @@ def spoil(run, name, change, **model):
 
 def agent_of(run, name, cost):
     folder = run.folder / name
-    return Agent(run.members.manifest, cost, me=name, key=folder / f"{name}.key", folder=folder)
+    return join(run.members.manifest, cost, me=name, key=folder / f"{name}.key", folder=folder)
 
 
 MISTAKES = [

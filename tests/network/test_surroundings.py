@@ -20,11 +20,12 @@ from cryptography.x509.oid import NameOID
 
 import tacit
 from tacit.errors import FileError, NetworkError
+from tacit.federation import join
+from tacit.federation.local import manifest_of
 from tacit.masks import AffineMasks, agent_keys
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers import Agent, sent
 from tacit.runtimes.peers.identity import context
-from tacit.runtimes.peers.local import manifest_of
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -57,7 +58,7 @@ def members(folder, job, **stop):
         store.fix("key", key)
         store.close()
     return {
-        name: Agent(manifest, cost, me=name, key=folder / f"{name}.key", folder=folder, durable=False)
+        name: join(manifest, cost, me=name, key=folder / f"{name}.key", folder=folder, durable=False)
         for name, cost in zip(NAMES, job.costs, strict=True)
     }
 
@@ -100,7 +101,7 @@ def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_
     assert isinstance(first["east"], FileError)
     assert "make room, and start this agent again" in str(first["east"])
     assert all(isinstance(first[name], NetworkError) for name in ("north", "south"))
-    again = {name: Agent(a.manifest, a.cost, me=name, key=a.key, folder=tmp_path) for name, a in given.items()}
+    again = {name: Agent(a.job, a.seat, a.cost, key=a.key, folder=tmp_path) for name, a in given.items()}
     outcomes = ends(again)
     assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)], outcomes
     assert np.array_equal(np.stack([outcomes[name].x for name in NAMES]), expected.x)
@@ -180,7 +181,7 @@ def test_a_cost_is_known_by_what_it_does_and_not_by_what_it_remembers(tmp_path):
     manifest = manifest_of(job, NAMES, tmp_path)
 
     def agent(cost):
-        return Agent(manifest, cost, me="north", key=tmp_path / "north.key", folder=tmp_path)
+        return join(manifest, cost, me="north", key=tmp_path / "north.key", folder=tmp_path)
 
     first = Counting(np.eye(3), np.ones(3))
     before = agent(first)._digest()

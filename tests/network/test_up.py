@@ -95,6 +95,7 @@ def test_ctrl_c_stops_all_and_leaves_nothing(up, until):
     check_that_nothing_is_left(up, until)
 
 
+@pytest.mark.network
 def test_an_interrupt_of_the_parent_alone_stops_all_and_leaves_nothing(up, until):
     assert until(up.all_at_work, seconds=60)
     os.kill(up.process.pid, signal.SIGINT)
@@ -102,6 +103,7 @@ def test_an_interrupt_of_the_parent_alone_stops_all_and_leaves_nothing(up, until
     check_that_nothing_is_left(up, until)
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["the parent alone", "all"])
 def test_a_termination_stops_all_and_leaves_nothing(up, until, to):
     assert until(up.all_at_work, seconds=60)

@@ -6,8 +6,8 @@ import pytest
 
 import tacit
 from tacit.errors import CostError, MaskError, ProtocolError
+from tacit.federation.manifest import Masks
 from tacit.protocol import payloads
-from tacit.runtimes.peers.manifest import Masks
 
 PROBLEM = [tacit.Quadratic.distance([float(k)]) for k in range(4)]
 

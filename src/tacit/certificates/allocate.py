@@ -14,7 +14,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from tacit.certificates.worst import worst_coalition_indices
@@ -59,6 +58,8 @@ def allocate(graph: nx.Graph[Any] | Network, *, any: int = 0) -> dict[tuple[Any,
 
 def _balanced(network: Network, coalitions: list[tuple[int, ...]], scale: float, theta: Array) -> Array:
     """Return the logarithms of shares that maximise the least μ₂ without any of *coalitions*, from *theta* on."""
+    from scipy.optimize import minimize  # heavy, and nothing else here needs it
+
     count = len(network.links)
     kept = [np.setdiff1d(np.arange(len(network)), coalition) for coalition in coalitions]
     incidences = []

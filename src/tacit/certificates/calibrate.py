@@ -23,8 +23,8 @@ from tacit.certificates.certificate import Certificate, LinkScales, certify
 from tacit.certificates.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound
+from tacit.listing import listed
 from tacit.network import Network
-from tacit.network.topology import listed
 
 Arguments = ParamSpec("Arguments")
 _LONG = "the certificate at the smallest σ that reaches a target; `calibrate` returns that σ alone."

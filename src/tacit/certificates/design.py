@@ -18,7 +18,7 @@ from tacit.certificates.calibrate import calibrated
 from tacit.certificates.certificate import Certificate
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, VacuousError
-from tacit.network import Network
+from tacit.network import Network, well_connected
 
 _SEARCHED = 400  # agents up to which the final certificate is exact
 _FINALISTS = 3
@@ -59,9 +59,8 @@ def design(
         raise InputError(f"draws = {draws} must be at least 1: the number of graphs to compare.")
     ranked: list[tuple[float, int, Network]] = []
     for draw in range(draws):
-        number = draw if seed is None else 1_000_003 * seed + draw
-        graph = _drawn(agents, degree, None if seed is None else number)
-        network = Network(graph)
+        number = None if seed is None else 1_000_003 * seed + draw
+        network = Network(well_connected(agents, degree, draws=1, seed=number))
         worst = worst_coalition_indices(network, any, quick=True)
         ranked.append((worst.mu, draw, network))
         if on_progress is not None:
@@ -103,14 +102,3 @@ def _degree(agents: int, t: int, links: int | None) -> int:
             )
         degree = degree + 1 if degree + 1 < agents else degree - 1
     return degree
-
-
-def _drawn(agents: int, degree: int, seed: int | None) -> nx.Graph[Any]:
-    """Return a connected random regular graph."""
-    for attempt in range(100):
-        graph: nx.Graph[Any] = nx.random_regular_graph(
-            degree, agents, seed=None if seed is None else seed + 7919 * attempt
-        )
-        if nx.is_connected(graph):
-            return nx.relabel_nodes(graph, {node: node for node in sorted(graph)})
-    raise InputError(f"no connected graph of {agents} agents with {degree} links each was found; use more links.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tacit.coverage import listing
+from tacit.listing import conjoined
 
 Kind = Literal[
     "cost",  # what an agent brought to a run
@@ -78,7 +78,7 @@ def _cost(e: Exposure, to: str) -> str:
     if len(e.runs) == 1:
         return f"exposed: agent {e.agent}{to}, alone in its component in run {e.runs[0]}"
     if len(e.runs) == 2:
-        return f"exposed: agent {e.agent}{to}, because runs {' and '.join(e.runs)} differ only in it"
+        return f"exposed: agent {e.agent}{to}, because runs {conjoined(e.runs)} differ only in it"
     return f"exposed: agent {e.agent}{to}, by adding and subtracting runs {', '.join(e.runs)}"
 
 
@@ -97,16 +97,16 @@ def _changes(e: Exposure, to: str) -> str:
 
 
 def _unclear(e: Exposure, to: str) -> str:
-    parts = f" ({listing(e.parts)})" if e.parts else ""
+    parts = f" ({conjoined(e.parts)})" if e.parts else ""
     return (
-        f"unclear: what is different at {listing(e.agents)}{parts} since run {e.between[0]} cannot be told from a "
-        f"change of single records{to}"
+        f"unclear: what is different at {conjoined(e.agents)}{parts} since run {e.between[0]} cannot be told from "
+        f"a change of single records{to}"
     )
 
 
 def _sum(e: Exposure, to: str) -> str:
     return (
-        f"told: the sum of what is different at {listing(e.agents)} between run {' and run '.join(e.between)}{to}"
+        f"told: the sum of what is different at {conjoined(e.agents)} between run {' and run '.join(e.between)}{to}"
     )
 
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import InputError, VacuousError
 from tacit.typing import Array
@@ -34,7 +33,6 @@ class Leakage:
         self.agents, self.sigmas = tuple(agents), tuple(float(s) for s in sigmas)
         self.laplacian = laplacian
         self._index = {agent: i for i, agent in enumerate(self.agents)}
-        self._pieces, self._piece = connected_components(np.abs(laplacian) > 0, directed=False)
 
     def divergence(self, change: ArrayLike) -> float:
         """Return D_KL between two worlds that differ by *change*: a row per honest agent, a column per unknown."""
@@ -120,12 +118,25 @@ class Leakage:
             raise VacuousError("no two honest agents are linked: every coefficient is exposed.")
         return min(mus[1:])
 
+    @cached_property
+    def _piece(self) -> NDArray[np.integer[Any]]:
+        """The number of every agent's piece of the honest graph."""
+        from scipy.sparse.csgraph import connected_components  # heavy, and a certificate alone does not ask
+
+        return np.asarray(connected_components(np.abs(self.laplacian) > 0, directed=False)[1])
+
+    @property
+    def _pieces(self) -> int:
+        return int(self._piece.max(initial=-1)) + 1
+
     def _solve(self, members: Any, rhs: Array) -> Array:
         """Return L†·rhs on one component, whose columns sum to zero."""
         if len(members) == 1:
             return np.zeros_like(rhs)
+        from scipy.linalg import solve  # heavy, and most certificates need no solution
+
         block = self.laplacian[np.ix_(members, members)]
-        solved = scipy.linalg.solve(block + np.trace(block) / len(members) ** 2, rhs, assume_a="pos")
+        solved = solve(block + np.trace(block) / len(members) ** 2, rhs, assume_a="pos")
         return np.asarray(solved - solved.mean(axis=0))
 
     def _at(self, agent: Any) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.stamps import OF_THE_NETWORK, Stamp
 
 if TYPE_CHECKING:

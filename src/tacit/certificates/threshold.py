@@ -25,7 +25,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -93,14 +92,16 @@ class Threshold:
 
     def resolvent_by_inversion(self, theta: float) -> Array:
         """Return M by one Cholesky factorisation: for graphs too large to decompose. Needs θ < μ₂."""
+        from scipy.linalg.lapack import dpotrf, dpotri  # heavy, and small graphs are decomposed
+
         n, lift = self.n, float(self.laplacian.diagonal().max())
         matrix = self.laplacian.toarray(order="F")
         matrix[np.diag_indices(n)] -= theta
         matrix += (lift + theta) / n
-        factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+        factor, failed = dpotrf(matrix, lower=1, overwrite_a=1)
         if failed:
             raise np.linalg.LinAlgError("theta is not below the algebraic connectivity.")
-        inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         inverse = np.tril(inverse)
         inverse += np.tril(inverse, -1).T
         inverse -= 1.0 / (lift * n)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
 
 
@@ -32,6 +31,8 @@ class TradeOff:
     @classmethod
     def of_epsilon_delta(cls, epsilon: float, delta: float) -> TradeOff:
         """Return the weakest trade-off that is (ε, δ)-indistinguishable."""
+        from scipy.optimize import brentq  # heavy, and only this target needs it
+
         high = 1.0
         while cls(high).delta(epsilon) < delta:
             high *= 2.0

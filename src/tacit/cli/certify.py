@@ -22,8 +22,8 @@ from tacit.cli.graphs import (
     share_bar,
     width,
 )
+from tacit.listing import listed
 from tacit.network import Network
-from tacit.network.topology import listed
 
 _SHOWN = 12  # rows of a table; JSON has all
 _SUGGESTED = 400  # agents up to which links are suggested on the spot

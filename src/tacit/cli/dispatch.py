@@ -19,7 +19,7 @@ from tacit.dispatch import DAY, Schedule, dispatch, read_grid
 from tacit.dispatch.agents import Kind
 from tacit.dispatch.market import SlowWarning
 from tacit.errors import FileError, InputError
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.typing import Array
 
 _SHOWN = 15  # generators in the table; --out has all of them

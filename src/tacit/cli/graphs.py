@@ -18,8 +18,9 @@ from rich.progress import Progress as Bars
 
 from tacit.errors import FileError, GraphError, InputError
 from tacit.lattice import refuse_coarse
+from tacit.listing import listed
 from tacit.network import Network, read_graph
-from tacit.network.topology import listed
+from tacit.spelling import did_you_mean
 
 GraphFile = Annotated[Path, typer.Argument(help="A graph: .graphml, .gml, or .edges with one link per line.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -42,7 +43,8 @@ def members(network: Network, names: str | None) -> tuple[Any, ...] | None:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(network.agents)}.")
+        meant = did_you_mean(unknown[0], known)
+        raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(network.agents)}.{meant}")
     return tuple(known[name] for name in wanted)
 
 
@@ -84,15 +86,6 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
         writers[path.suffix.lower()](graph, path)
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
-
-
-def and_(words: list[str]) -> str:
-    """Return a list of words as one reads it out.
-
-    >>> and_(["links"]), and_(["links", "privacy", "stop"])
-    ('links', 'links, privacy and stop')
-    """
-    return " and ".join([", ".join(words[:-1])] * bool(words[:-1]) + [words[-1]])
 
 
 def finite(value: float) -> float | None:

@@ -20,6 +20,8 @@ import numpy as np
 
 from tacit.dispatch.grid import Grid
 from tacit.errors import InputError
+from tacit.network import well_connected
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 Kind = Literal["bus", "area", "generator"]
@@ -48,7 +50,9 @@ class Agents:
 def agents_of(grid: Grid, kind: Kind = "bus", *, links: int | None = None, seed: int = 1) -> Agents:
     """Return the agents of a grid; *links* designs a graph with so many links each instead of taking branches."""
     if kind not in get_args(Kind):
-        raise InputError(f"agents = {kind!r} must be one of {', '.join(get_args(Kind))}.")
+        raise InputError(
+            f"agents = {kind!r} must be one of {', '.join(get_args(Kind))}.{did_you_mean(kind, get_args(Kind))}"
+        )
     district = _districts(grid, kind)
     names = list(dict.fromkeys(district.values())) if kind != "generator" else list(range(len(grid.generators)))
     if len(names) < 2:
@@ -124,19 +128,7 @@ def _neighbours_at_a_bus(grid: Grid, district: dict[Any, int]) -> Iterable[tuple
 
 
 def _designed(count: int, links: int, seed: int) -> Iterable[tuple[int, int]]:
-    """Return a ring with chords drawn at random: connected, and *links* neighbours for everybody, or one more."""
+    """Return the links of a random connected graph: *links* neighbours for everybody, or one more."""
     if not 2 <= links < count:
         raise InputError(f"links = {links} must lie between 2 and {count - 1} for {count} agents.")
-    if links * count % 2:
-        links += 1
-    for attempt in range(100):
-        graph = (
-            nx.random_regular_graph(links, count, seed=seed + attempt)
-            if links < count
-            else nx.complete_graph(count)
-        )
-        if nx.is_connected(graph):
-            return [(int(i), int(j)) for i, j in graph.edges]
-    raise InputError(
-        f"no connected graph with {links} links each was found for {count} agents; ask for more links."
-    )
+    return well_connected(count, links, draws=1, seed=seed).edges

@@ -28,7 +28,7 @@ from tacit.dispatch.schedule import Limit, Schedule
 from tacit.dispatch.statement import exposed, protecting_links, statement
 from tacit.dispatch.totals import secret_totals
 from tacit.errors import InfeasibleError, InputError, ProtectionError, TacitError
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.runtimes import Progress
 from tacit.solving import Answer
 from tacit.typing import Array

@@ -17,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from tacit.typing import Array
 
@@ -68,6 +66,9 @@ def flows(lines: Lines, injected: Mapping[int | str, Array]) -> Array:
 
     *injected* is what every bus gives, less what it takes, (T,) in MW.
     """
+    from scipy.sparse.csgraph import connected_components  # heavy: `tacit dispatch --help` goes without
+    from scipy.sparse.linalg import splu
+
     count = 1 + max([*lines.node.values(), *lines.start.tolist(), *lines.end.tolist()], default=0)
     periods = len(next(iter(injected.values())))
     power = np.zeros((count, periods))

@@ -20,7 +20,7 @@ from tacit.dispatch.generators import Generator, piecewise, polynomial
 from tacit.dispatch.grid import Bus, Grid
 from tacit.dispatch.pandapower_lines import lines_of
 from tacit.errors import FileError, InputError
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.typing import Array
 
 _SIGNS = {"gen": 1.0, "ext_grid": 1.0, "sgen": 1.0, "load": -1.0, "storage": -1.0}

@@ -9,6 +9,7 @@ import networkx as nx
 
 from tacit.certificates import augment
 from tacit.dispatch.agents import Agents
+from tacit.listing import listed
 from tacit.solving import Answer
 
 _SMALL = 60  # agents up to which the fewest links are searched for
@@ -74,12 +75,7 @@ def protecting_links(graph: nx.Graph[Any]) -> list[tuple[Any, Any]]:
 def _remedy(agents: Agents) -> str:
     links = [f"{a} – {b}" for a, b in protecting_links(agents.graph)]
     count = f"{len(links)} more link{'s' * (len(links) != 1)}"
-    return f"{count} would change that: {_named(links)}; any private channel will do."
-
-
-def _named(names: list[Any]) -> str:
-    more = f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-    return ", ".join(str(name) for name in names[:_NAMED]) + more
+    return f"{count} would change that: {listed(links, most=_NAMED)}; any private channel will do."
 
 
 def _many(kind: str, count: int = 2) -> str:

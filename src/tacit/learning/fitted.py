@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.federation.manifest import Manifest, Model
 from tacit.learning.inference import Summary, covariance, deviations, named
 from tacit.runtimes.agent import Outcome
-from tacit.runtimes.peers import Manifest, Model
 from tacit.solving.facts import Facts
 from tacit.typing import Array
 

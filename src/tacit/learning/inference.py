@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from tacit.typing import Array
 
@@ -59,6 +58,8 @@ class Summary:
 
     @property
     def _law(self) -> Any:
+        from scipy import stats  # heavy: an agent starts without
+
         return stats.norm() if np.isinf(self.freedom) else stats.t(self.freedom)
 
     @property

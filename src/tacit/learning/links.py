@@ -12,7 +12,8 @@ from typing import Any
 import networkx as nx
 
 from tacit.errors import InputError
-from tacit.network import Network, algebraic_connectivity
+from tacit.listing import conjoined
+from tacit.network import Network, well_connected
 
 _NEIGHBOURS = 4
 _DRAWS = 10  # networks tried, of which the best connected is taken
@@ -27,20 +28,13 @@ def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
         if missing or strange:
             words = [f"lacks party {name}" for name in missing[:1]]
             words += [f"has {name}, which has no records" for name in strange[:1]]
-            raise InputError(f"the network {' and '.join(words)}: its agents must be the parties.")
+            raise InputError(f"the network {conjoined(words)}: its agents must be the parties.")
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(names)  # in the parties' order
         graph.add_edges_from(found.graph.edges())
         return Network(graph)
     degree = _degree(network, len(names), any)
-    if degree >= len(names) - 1:
-        drawn: nx.Graph[int] = nx.complete_graph(len(names))
-    else:
-        draws = [nx.random_regular_graph(degree, len(names), seed=seed) for seed in range(_DRAWS)]
-        drawn = max(
-            draws,
-            key=lambda graph: algebraic_connectivity(Network(graph).laplacian) if nx.is_connected(graph) else 0,
-        )
+    drawn = well_connected(len(names), degree, draws=_DRAWS)
     ordered: nx.Graph[Any] = nx.Graph()
     ordered.add_nodes_from(names)
     ordered.add_edges_from((names[i], names[j]) for i, j in drawn.edges())

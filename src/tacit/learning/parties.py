@@ -16,6 +16,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from tacit.errors import DataError
+from tacit.listing import conjoined
 from tacit.typing import Array
 
 DEALT = 5
@@ -175,9 +176,7 @@ def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected
     if missing or extra:
         said = [f"lacks the column {column!r}" for column in missing[:1]]
         said += [f"has the column {column!r}" for column in extra[:1]]
-        raise DataError(
-            f"party {name} {' and '.join(said)}, unlike party {other}; all parties need the same columns."
-        )
+        raise DataError(f"party {name} {conjoined(said)}, unlike party {other}; all parties need the same columns.")
     moved = next(a for a, b in zip(columns, expected, strict=True) if a != b)
     raise DataError(f"party {name} has its columns in another order than party {other}, first {moved!r}.")
 

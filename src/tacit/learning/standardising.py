@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import Table, joined, read
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
@@ -201,7 +201,7 @@ def _the_same(rows: Sequence[Array], found: Moments, assembly: Assembly, columns
 
 def _all(table: Table) -> str:
     names = [str(name) for name in table.names]
-    return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:5])} and {len(names) - 5} more"
+    return listed(names, most=6 if len(names) <= 6 else 5)
 
 
 class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

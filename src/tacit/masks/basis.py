@@ -23,12 +23,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.costs import Basis, CostStack, Family, Linear, Quadratics
+from tacit.costs import CostStack, Family, Functions
 from tacit.costs.stack import groups
-from tacit.coverage import Coverage, Kind, listing
+from tacit.coverage import Coverage, Kind
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
+from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
+from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
 from tacit.masks.pairing import Way, pair, refuse_unknown
@@ -71,6 +73,15 @@ class GaussianMasks:
     def kind(self) -> Kind:
         """That of the basis."""
         return self.basis.kind
+
+    @property
+    def fresh_each_sum(self) -> bool:
+        """False: they are drawn once."""
+        return False
+
+    @property
+    def words(self) -> None:
+        """None: numbers stay on a lattice."""
 
     @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
@@ -140,12 +151,13 @@ class GaussianMasks:
         if algorithm.sums and open_parts:
             if Summand.HESSIANS in algorithm.sums:
                 return (
-                    f"it adds up {listing(algorithm.sums)}, and these masks leave curvature in the open: the next "
-                    "agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added up."
+                    f"it adds up {conjoined(algorithm.sums)}, and these masks leave curvature in the open: the "
+                    "next agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added "
+                    "up."
                 )
             return (
-                f"it adds up {listing(algorithm.sums)} at many points, and one mask would serve all of them: their "
-                "differences are in the open; use SumMasks(), whose masks are fresh for every sum."
+                f"it adds up {conjoined(algorithm.sums)} at many points, and one mask would serve all of them: "
+                "their differences are in the open; use SumMasks(), whose masks are fresh for every sum."
             )
         if not algorithm.sums and basis.bends_costs and not algorithm.handles_nonconvex:
             return (
@@ -212,12 +224,12 @@ class QuadraticMasks(GaussianMasks):
 class BasisMasks(GaussianMasks):
     """Hide the coefficients of costs along any public functions, such as `Monomials(dim, degree)`."""
 
-    functions: Basis = field(default_factory=Linear, kw_only=True)
+    functions: Functions | Basis = field(default_factory=Linear, kw_only=True)
 
     @property
     def basis(self) -> Basis:
         """The functions given."""
-        return self.functions
+        return Components(self.functions) if isinstance(self.functions, Functions) else self.functions
 
 
 def mask(r: Array, peers: Peers) -> Array:

@@ -2,6 +2,7 @@
 
 from tacit.network.cuts import small_vertex_cut
 from tacit.network.files import read_graph
+from tacit.network.regular import well_connected
 from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
 from tacit.network.topology import Network, Topology
 from tacit.network.weights import WEIGHTS, mixing_weights
@@ -16,4 +17,5 @@ __all__ = [
     "mixing_weights",
     "read_graph",
     "small_vertex_cut",
+    "well_connected",
 ]

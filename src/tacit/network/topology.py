@@ -19,12 +19,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.errors import GraphError
+from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 Agent = Hashable
 _SMALL = 64  # agents, up to which pieces are found by hand
-_SHOWN = 6  # labels spelled out in a message before it says "and k more"
+_SHOWN = 6  # pieces spelled out in a message
 
 
 class Topology:
@@ -136,7 +138,10 @@ class Topology:
         agents = list(agents)
         unknown = [a for a in agents if a not in self.index]
         if unknown:
-            raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}.")
+            raise GraphError(
+                f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}."
+                f"{did_you_mean(unknown[0], self.agents)}"
+            )
         return [self.index[a] for a in agents]
 
 
@@ -186,11 +191,3 @@ def _checked_agents(graph: nx.Graph[Any]) -> list[Agent]:
             "and hiding something from one of them at least three."
         )
     return list(graph.nodes())
-
-
-def listed(labels: Iterable[Any]) -> str:
-    """Return labels for a message: the first few in full, the rest counted."""
-    labels = list(labels)
-    shown = ", ".join(str(label) for label in labels[:_SHOWN])
-    rest = len(labels) - _SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from tacit.errors import InputError
 from tacit.network.topology import Topology
+from tacit.spelling import did_you_mean
 
 WEIGHTS = ("metropolis", "lazy", "laplacian")
 
@@ -21,7 +22,9 @@ WEIGHTS = ("metropolis", "lazy", "laplacian")
 def mixing_weights(topology: Topology, kind: str = "metropolis") -> sp.csr_array:
     """Return W, (n, n) sparse, of one of the kinds in `WEIGHTS`."""
     if kind not in WEIGHTS:
-        raise InputError(f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.")
+        raise InputError(
+            f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.{did_you_mean(kind, WEIGHTS)}"
+        )
     i, j = topology.links.T
     degrees = topology.degrees
     if kind == "laplacian":

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tacit.listing import conjoined
 from tacit.typing import Array
 
 _LISTED = 12
@@ -45,12 +46,11 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
         called = list(dict.fromkeys(names[k] if names else str(k + 1) for k in self.unknowns))  # a class each
         if len(called) > _LISTED:
             called = [*called[: _LISTED - 1], f"{len(called) - _LISTED + 1} more"]
-        several = " and ".join([", ".join(called[:-1])] * (len(called) > 1) + called[-1:])
         what = "column(s)" if names else "unknown(s)"
         left = "nothing bounds what is left to gain"
         if self.share is not None:
             left = f"at most {self.share:.2g} times what the fit has gained is left to gain"
         return (
-            f"{what} {several} are not told apart by what was added up, to the digits that it has: this is about "
-            f"the shortest of the answers that fit as well, and {left}."
+            f"{what} {conjoined(called)} are not told apart by what was added up, to the digits that it has: this "
+            f"is about the shortest of the answers that fit as well, and {left}."
         )

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import MismatchError
+from tacit.listing import conjoined, listed
+from tacit.spelling import did_you_mean
 from tacit.tables.dates import days
 from tacit.tables.dictionary import Column, Dictionary
 from tacit.tables.sheet import Sheet
 from tacit.typing import Array
 
 _SHOWN = 8  # findings that an error lists; a review has all
-_HELD = 6  # names of columns that a sentence lists
 
 Trouble = Literal["no column", "further column", "missing", "no number", "no date", "no level", "beyond limits"]
 
@@ -99,7 +100,7 @@ def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Re
     ignored = tuple(name for name in sheet.columns if name not in known)
     findings = [_absent(name, sheet.columns) for name in known if name not in sheet.columns]
     if strict and ignored:
-        sentence = f"column {ignored[0]!r} is not among {_listed(known)}."
+        sentence = f"column {ignored[0]!r} is not among {listed(known)}."
         findings.append(Finding(ignored[0], "further column", sentence))
     values, missing = np.full((len(sheet), len(known)), np.nan), dict.fromkeys(known, 0)
     for k, column in enumerate(dictionary.columns):
@@ -163,9 +164,8 @@ def _strange(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
     where = f"line {line}, column {column.name!r}:"
     if column.type == "factor":
         words = list(Counter(text for _, text in fields))
-        near = next((level for level in column.levels if level.casefold() == words[0].casefold()), None)
-        hint = f" (did you mean {near!r}?)" if near else ""
-        sentence = f"{where} {_listed(words)} is no level{_more(lines)}; it has {_listed(column.levels)}{hint}."
+        meant = did_you_mean(words[0], column.levels)
+        sentence = f"{where} {listed(words)} is no level{_more(lines)}; it has {listed(column.levels)}.{meant}"
         return Finding(column.name, "no level", sentence, line, len(fields))
     if column.type == "date":
         sentence = f"{where} is no date of the form {column.form}{_more(lines)}."
@@ -177,14 +177,14 @@ def _strange(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
 def _beyond(column: Column, lines: Sequence[int]) -> Finding:
     named = {"low": column.low, "high": column.high}
     limits = [f"{name} = {limit:g}" for name, limit in named.items() if limit is not None]
-    said = f"line {lines[0]}, column {column.name!r}: is beyond {' and '.join(limits)}{_more(lines)}."
+    said = f"line {lines[0]}, column {column.name!r}: is beyond {conjoined(limits)}{_more(lines)}."
     return Finding(column.name, "beyond limits", said, lines[0], len(lines))
 
 
 def _absent(name: str, columns: Sequence[str]) -> Finding:
     near = next((column for column in columns if column.casefold() == name.casefold()), None)
-    hint = f"it has {near!r}, which is not the same" if near else f"it has {_listed(columns)}"
-    return Finding(name, "no column", f"has no column {name!r}; {hint}.")
+    instead = f"{near!r}, which is not the same." if near else f"{listed(columns)}.{did_you_mean(name, columns)}"
+    return Finding(name, "no column", f"has no column {name!r}; it has {instead}")
 
 
 def _coded(values: Array, dictionary: Dictionary, column: Column) -> list[Array]:
@@ -193,11 +193,6 @@ def _coded(values: Array, dictionary: Dictionary, column: Column) -> list[Array]
     if column.type != "factor":
         return [value]
     return [(value == place).astype(np.float64) for place in range(1, len(column.levels))]
-
-
-def _listed(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:_HELD])
-    return shown if len(words) <= _HELD else f"{shown} and {len(words) - _HELD} more"
 
 
 def _more(lines: Sequence[int]) -> str:

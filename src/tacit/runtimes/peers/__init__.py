@@ -1,30 +1,21 @@
 """Real agents: one process each, over mutually authenticated TLS, durable across crashes.
 
-Everybody has a key of its own, all have the same manifest, and each starts an agent with its own cost:
-
-    key, certificate = tacit.peers.write_key(".", "north")     # or `tacit keygen`; the others get the certificate
-    agent = tacit.peers.Agent("federation.toml", cost, me="north", key="north.key")
+    agent = tacit.peers.Agent(job, seat, cost, key="north.key")
     agent.run().x                                              # waits for the others; the same at all of them
 
-A cost is one of tacit's families, `tacit.CallableCost` around functions of yours, or an object of your own class
-with what `tacit.typing.Cost` lists. `tacit federation new` writes the manifest, and `Manifest.read` reads it; its
-parts are `Member`, `Model`, `Masks` and `Stop`.
+The job is what all members run, without their costs; the seat says who this member is and who the others are.
+Between organisations both follow from a manifest: `tacit.federation.join` makes them. `run` starts all members as
+processes on this machine.
 """
 
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.identity import fingerprint, write_key
 from tacit.runtimes.peers.local import Report, run
-from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Model, Stop
+from tacit.runtimes.peers.seat import Place, Seat
 
 __all__ = [
     "Agent",
-    "Manifest",
-    "Masks",
-    "Member",
-    "Model",
+    "Place",
     "Report",
-    "Stop",
-    "fingerprint",
+    "Seat",
     "run",
-    "write_key",
 ]

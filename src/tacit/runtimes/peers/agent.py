@@ -1,6 +1,6 @@
-"""One member of a federation: its cost, its key, its links, its file, and the answer.
+"""One member of a run: its cost, its key, its links, its file, and the answer.
 
-    agent = Agent("federation.toml", cost, me="north", key="north.key")
+    agent = Agent(job, seat, cost, key="north.key")        # `tacit.federation.join` has both from a manifest
     agent.run().x
 
 `run` waits for the others, goes on after a crash from where it was, and ends in the same round as everybody else.
@@ -22,9 +22,10 @@ from typing import cast
 import msgspec
 import numpy as np
 
+from tacit.algorithms import Standardised
 from tacit.costs import Family
 from tacit.errors import CostError, FileError, InputError, ProtocolError, TacitError
-from tacit.masks import Hidden, Keystream, SumMasks
+from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
@@ -32,11 +33,11 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
-from tacit.runtimes.peers.epochs import Carried, carry, former_file, hide_again, start
+from tacit.runtimes.peers.epochs import Carried, carry, hide_again, start
 from tacit.runtimes.peers.identity import der
-from tacit.runtimes.peers.linking import channel, connections, neighbours_of
+from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.links import PeerLinks
-from tacit.runtimes.peers.manifest import Manifest, address_of
+from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
@@ -47,45 +48,43 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 
 
 class Agent:
-    """One member. *folder* keeps its private state; *key* is its private key, with the certificate beside it.
+    """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
-    *columns* are the names of the unknowns, where the data have any: neighbours who have others are refused.
+    *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
+    names of the unknowns, where the data have any: neighbours who have others are refused.
     """
 
     def __init__(
         self,
-        manifest: Manifest | str | Path,
+        job: Job,
+        seat: Seat,
         cost: Family,
         *,
-        me: str,
         key: str | Path,
         folder: str | Path = ".",
         listen: tuple[str, int] | None = None,
         durable: bool = True,
         columns: Sequence[str] = (),
     ) -> None:
-        self.manifest = manifest if isinstance(manifest, Manifest) else Manifest.read(Path(manifest))
-        if me not in self.manifest.members:
-            raise InputError(f"{me!r} is no member; the manifest has {', '.join(self.manifest.members)}.")
-        if cost.dim != self.manifest.unknowns:
-            raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {self.manifest.unknowns}.")
-        self.me, self.cost, self.key = me, cost, Path(key)
-        self.job = self.manifest.job()
-        if self.manifest.algorithm["name"] == "standardised":
-            self.job.algorithm.init(self.job.x0, cost)  # refuses a cost that has no columns or no facts
-        self.file = Path(folder) / f"{me}-{self.manifest.session()[:12]}.state"
-        self.neighbours = neighbours_of(self.manifest, me)
+        unknowns = len(job.x0)
+        if cost.dim != unknowns:
+            raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
+        self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
+        if isinstance(job.algorithm, Standardised):
+            job.algorithm.init(job.x0, cost)  # refuses a cost that has no columns or no facts
+        self.file = Path(folder) / f"{seat.stem}.state"
+        self.neighbours = seat.neighbours(job.network)
         """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
-        curvature = self.manifest.privacy.level == "quadratic" or Summand.HESSIANS in self.job.algorithm.sums
-        self._longest = longest(self.manifest.unknowns, curvature=curvature)
+        curvature = job.privacy is not None and job.privacy.kind == "quadratic"
+        self._longest = longest(unknowns, curvature=curvature or Summand.HESSIANS in job.algorithm.sums)
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
-        self._listen = listen or address_of(self.manifest.members[me])
+        self._listen = listen or seat.place[:2]
         self._durable = durable
         self._draw = ""
-        self._columns = _hashed(columns, self.manifest.session())
+        self._columns = _hashed(columns, seat.session)
         self.connections: Connections | None = None
         self.traffic = Traffic()
         self._refuse_bad_key()
@@ -99,7 +98,7 @@ class Agent:
                 raise InputError(f"{path}: is not there; `tacit keygen` makes a key and its certificate.")
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
-        if der(certificate.read_bytes()) != der(self.manifest.members[self.me].certificate):
+        if der(certificate.read_bytes()) != der(self.seat.place.certificate):
             raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
 
     def draw(self) -> str:
@@ -168,7 +167,7 @@ class Agent:
 
     def _open(self) -> Store:
         try:
-            return Store(self.file, durable=self._durable, numbers=self.manifest.unknowns)
+            return Store(self.file, durable=self._durable, numbers=len(self.job.x0))
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
         except sqlite3.DatabaseError as error:
@@ -188,8 +187,8 @@ class Agent:
         """Refuse to go on with another manifest, or where a later epoch has begun."""
         if store.get("superseded") is not None:
             raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
-        store.fix("manifest", msgspec.json.encode(self.manifest))
-        store.check("session", self.manifest.session().encode(), "belongs to another manifest.")
+        store.fix("manifest", self.seat.agreement)
+        store.check("session", self.seat.session.encode(), "belongs to another manifest.")
 
     def _take_part(
         self,
@@ -204,9 +203,9 @@ class Agent:
         network = self.job.network
         source = Keystream(store.fix("key", os.urandom(32)))
         self._draw = store.draw()
-        patience, connections = self.manifest.stop.patience, cast(Connections, self.connections)
+        patience, connections = self.seat.patience, cast(Connections, self.connections)
         links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
-        i, mine = network.index[self.me], network.neighbours(network.index[self.me])
+        i, mine = self.seat.index, network.neighbours(self.seat.index)
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
         neighbours = Neighbours(
             links,
@@ -227,8 +226,8 @@ class Agent:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
                     )
-                if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve one sum anyway
-                    return hide_again(carried, cost, peers, me=self.me, members=self.manifest.members)
+                if published[0] and not drawn_afresh(self.job.privacy):  # whose masks serve one sum anyway
+                    return hide_again(carried, cost, peers, seat=self.seat)
             store.fix("drawn", b"")
             if self.job.privacy is None:
                 return Hidden(cost, peers)
@@ -257,10 +256,9 @@ class Agent:
 
     def _carried(self, store: Store, cost: bytes) -> Carried | None:
         """Return what this member brings from the epoch before; None in the first."""
-        if not self.manifest.epoch:
+        if not self.seat.epoch:
             return None
-        former = former_file(self.file, self.manifest, self.me)
-        return carry(former, self.manifest, store, me=self.me, cost=cost)
+        return carry(self.file, self.seat, store, cost=cost)
 
     def _from(self, carried: Carried | None) -> Job:
         """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""
@@ -286,7 +284,7 @@ class Agent:
         ended = None if told_end is None else msgspec.json.decode(told_end, type=list[tuple[int, int]])
         channels = {}
         for row, name in enumerate(self.neighbours):
-            link = channel(self.manifest, self.me, name, limit=self._longest, columns=self._columns)
+            link = channel(self.seat, name, limit=self._longest, columns=self._columns)
             at = (position.cursors[row], position.used[row]) if position else (0, 0)
             link.restore(outbox.get(row, []), store.journal(row), cursor=at[0], used=at[1])
             if ended is not None:  # and only goodbyes are missing
@@ -294,7 +292,7 @@ class Agent:
                 link.rewind(cursor=ended[row][0], used=ended[row][1])
             link.finished = store.get(f"goodbye of {name}") is not None
             channels[name] = link
-        return connections(self.manifest, self.me, self.key, channels, listen=self._listen)
+        return connections(self.seat, self.key, channels, listen=self._listen)
 
     def _digest(self) -> bytes:
         """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.

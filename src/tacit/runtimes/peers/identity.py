@@ -8,7 +8,6 @@ whoever is not any more is left out of the next one.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import datetime
 import hashlib
@@ -21,7 +20,6 @@ from pathlib import Path
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.x509.oid import NameOID
 
 from tacit.errors import FileError, InputError
@@ -89,18 +87,6 @@ def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
     return key_path, certificate_path
 
 
-def derived(key: Path, label: str) -> bytes:
-    """Return a secret for one purpose, from a private key that serves another (HKDF-SHA-256, RFC 5869)."""
-    try:
-        private = serialization.load_pem_private_key(key.read_bytes(), password=None)
-    except (ValueError, TypeError, OSError) as error:
-        raise FileError(f"{key}: cannot be read as a private key.") from error
-    encoded = private.private_bytes(
-        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return HKDF(hashes.SHA256(), 32, salt=None, info=f"tacit: {label}".encode()).derive(encoded)
-
-
 def der(pem: bytes | str) -> bytes:
     """Return a certificate's bytes."""
     try:
@@ -108,12 +94,6 @@ def der(pem: bytes | str) -> bytes:
     except ValueError as error:
         raise InputError("a certificate cannot be read: it must be a PEM block.") from error
     return certificate.public_bytes(serialization.Encoding.DER)
-
-
-def fingerprint(pem: bytes | str) -> str:
-    """Return what two people compare by telephone: the SHA-256 of the certificate in groups of four letters."""
-    letters = base64.b32encode(pin(der(pem))).decode().rstrip("=")
-    return "-".join(letters[k : k + 4] for k in range(0, len(letters), 4))
 
 
 def pin(certificate: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A member's links, from the manifest: who is dialled, who is let in, and what greets them."""
+"""A member's links, from its seat: who is dialled, who is let in, and what greets them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,42 @@ from pathlib import Path
 from tacit.protocol import Channel
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der
-from tacit.runtimes.peers.manifest import Manifest, address_of
+from tacit.runtimes.peers.seat import Seat
 
 
-def neighbours_of(manifest: Manifest, me: str) -> list[str]:
-    """Return the names of those whom a member is linked to, in the manifest's order."""
-    order, network = list(manifest.members), manifest.network()
-    return [order[j] for j in network.neighbours(order.index(me))]
-
-
-def channel(manifest: Manifest, me: str, name: str, *, limit: int, columns: str = "") -> Channel:
+def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
     """Return a new channel to a neighbour."""
     return Channel(
-        me=me, neighbour=name, session=manifest.session(), parts=manifest.parts(), limit=limit, columns=columns
+        me=seat.me, neighbour=name, session=seat.session, parts=dict(seat.parts), limit=limit, columns=columns
     )
 
 
 def connections(
-    manifest: Manifest,
-    me: str,
+    seat: Seat,
     key: Path,
     channels: Mapping[str, Channel],
     *,
     listen: tuple[str, int] | None = None,
 ) -> Connections:
     """Return a member's links, not started yet."""
-    members, order = manifest.members, list(manifest.members)
+    members, order = seat.members, list(seat.members)
     neighbours = {}
     for name, through in channels.items():
-        host, port = address_of(members[name])
+        host, port, certificate = members[name]
         neighbours[name] = Neighbour(
             name=name,
             host=host,
             port=port,
-            certificate=der(members[name].certificate),
-            dials=order.index(name) < order.index(me),
+            certificate=der(certificate),
+            dials=order.index(name) < seat.index,
             channel=through,
         )
     trusted = [members[name].certificate for name in channels]
-    certificate = key.with_suffix(".crt")
+    own = key.with_suffix(".crt")
     return Connections(
         neighbours,
-        listen=listen or address_of(members[me]),
-        server=context(key, certificate, trusted, server=True),
-        client=context(key, certificate, trusted, server=False),
-        idle=manifest.stop.idle,
+        listen=listen or seat.place[:2],
+        server=context(key, own, trusted, server=True),
+        client=context(key, own, trusted, server=False),
+        idle=seat.silence,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import multiprocessing as mp
 import os
 import pickle
@@ -25,24 +26,26 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import msgspec
+import networkx as nx
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
+from tacit.algorithms import ALGORITHMS, ERRANDS
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import has_level
 from tacit.network import Network
 from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.identity import refuse_bad_name, write_key
-from tacit.runtimes.peers.manifest import Manifest, Masks, Member, Stop
+from tacit.runtimes.peers.seat import Place, Seat
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
 _PRELOAD = ["tacit.runtimes.peers.local"]
+_PATIENCE = 86_400.0  # seconds
+_SILENCE = 15.0
 _OFTEN = 0.25  # seconds between two reports of one agent, at least
 _LONGEST_FOLDER = 60  # bytes: a socket's name may have 103, and multiprocessing's own part takes 32
 _SHORT_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108  multiprocessing makes a private folder in it
@@ -72,14 +75,12 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
     with tempfile.TemporaryDirectory(prefix="tacit-") as place:
         folder = Path(place)
         names = _names(job.network)
-        manifest = manifest_of(job, names, folder)
+        shared, seats = seats_of(job, names, folder)
         members: list[Process] = []
         try:
-            for i, (name, cost) in enumerate(zip(names, job.costs, strict=True)):
+            for i, (seat, cost) in enumerate(zip(seats, job.costs, strict=True)):
                 listening = tap if i in tapped else None
-                members.append(
-                    Process(manifest, name, cost, folder, watched=on_progress is not None, tap=listening)
-                )
+                members.append(Process(shared, seat, cost, folder, watched=on_progress is not None, tap=listening))
             outcomes = collect(members, on_progress)
         finally:
             stop(members)
@@ -112,41 +113,38 @@ def _names(network: Network) -> list[str]:
     return [str(agent) for agent in network.agents]
 
 
-def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
-    """Return the manifest of a job on this machine; new keys go into *folder*."""
-    if job.privacy is not None and job.privacy.seed is not None:
+def seats_of(job: Job, names: list[str], folder: Path) -> tuple[Job, list[Seat]]:
+    """Return the job without its costs, and everybody's seat on this machine; new keys go into *folder*."""
+    refuse_unshared(job)
+    members = places(names, folder)
+    graph: nx.Graph[Any] = nx.Graph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((names[i], names[j]) for i, j in job.network.links)
+    shared = dataclasses.replace(job, network=Network(graph), costs=(), stack=None)
+    session = hashlib.sha256("\n".join(place.certificate for place in members.values()).encode()).hexdigest()
+    return shared, [
+        Seat(me=name, members=members, session=session, parts={}, patience=_PATIENCE, silence=_SILENCE)
+        for name in names
+    ]
+
+
+def refuse_unshared(job: Job) -> None:
+    """Refuse what members cannot all know: a seed, an algorithm without a name, masks that have no level."""
+    privacy = job.privacy
+    if privacy is not None and privacy.seed is not None:
         raise InputError("peers draw real masks: a seed is for simulations, and there is none on this runtime.")
-    name = next((name for name, kind in {**ALGORITHMS, **ERRANDS}.items() if kind is type(job.algorithm)), None)
-    if name is None:
+    if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values()}:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
-    ports = _free_ports(len(names))
-    members = {
-        member: Member(f"127.0.0.1:{port}", write_key(folder, member)[1].read_text())
-        for member, port in zip(names, ports, strict=True)
-    }
-    settings = dataclasses.asdict(cast(AnyAlgorithm, job.algorithm))
-    settings = msgspec.json.decode(msgspec.json.encode(settings))  # as members read them from the file
-    return Manifest(
-        title="on this machine",
-        run=1,
-        unknowns=len(job.x0),
-        links=[(names[i], names[j]) for i, j in job.network.links],
-        members=members,
-        privacy=_masks(job.privacy),
-        algorithm={"name": name, "weights": job.weights, **settings},
-        x0=job.x0.tolist(),
-        stop=Stop(tolerance=job.rule.tolerance, max_rounds=job.rule.max_rounds, floor=job.floor),
-    )
-
-
-def _masks(privacy: Mechanism | None) -> Masks:
-    if privacy is None:
-        return Masks("none")
-    if isinstance(privacy, SumMasks):
-        return Masks("sums", bound=privacy.bound, words=privacy.words, pairing=privacy.pairing)
-    if privacy.kind == "basis" or not isinstance(privacy, GaussianMasks) or privacy.link_scales:
+    if not has_level(privacy):
         raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
-    return Masks(privacy.kind, sigma=privacy.sigma, bound=privacy.bound, pairing=privacy.pairing)
+
+
+def places(names: list[str], folder: Path) -> dict[str, Place]:
+    """Return free ports of this machine for all members, with new keys in *folder*."""
+    return {
+        name: Place("127.0.0.1", port, write_key(folder, name)[1].read_text())
+        for name, port in zip(names, free_ports(len(names)), strict=True)
+    }
 
 
 class Process:
@@ -154,18 +152,18 @@ class Process:
 
     def __init__(
         self,
-        manifest: Manifest,
-        name: str,
+        job: Job,
+        seat: Seat,
         cost: Family,
         folder: Path,
         *,
         watched: bool = False,
         tap: Tap | None = None,
     ) -> None:
-        self.name = name
+        self.name = seat.me
         self.heard: Any = None
         """What a tap heard in that process."""
-        self._given = (manifest, name, cost, str(folder), watched, tap)
+        self._given = (job, seat, cost, str(folder), watched, tap)
         self.start()
 
     def start(self) -> None:
@@ -277,15 +275,13 @@ def collect(
     return [done[member.name] for member in members]
 
 
-def _serve(
-    manifest: Manifest, name: str, cost: Family, folder: str, watched: bool, tap: Tap | None, pipe: Pipe
-) -> None:
+def _serve(job: Job, seat: Seat, cost: Family, folder: str, watched: bool, tap: Tap | None, pipe: Pipe) -> None:
     """Be one member."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with_parent()
     try:
-        agent = Agent(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder, durable=False)
+        agent = Agent(job, seat, cost, key=Path(folder) / f"{seat.me}.key", folder=folder, durable=False)
         reporter = _Reporter(agent, pipe) if watched else None
         outcome = agent.run(
             on_progress=reporter.on_progress if reporter else None,
@@ -295,7 +291,7 @@ def _serve(
         if reporter is not None:
             reporter.tell("done", None)
         if tap is not None:
-            pipe.send(("heard", tap.told(list(manifest.members).index(name))))
+            pipe.send(("heard", tap.told(seat.index)))
         pipe.send(("done", outcome, agent.traffic))
     except TacitError as error:
         pipe.send(("error", error))
@@ -353,7 +349,8 @@ class _Reporter:
         self._pipe.send(("report", report, progress))
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports of this machine that nobody listens on at the moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

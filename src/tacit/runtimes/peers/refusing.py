@@ -7,22 +7,21 @@ from pathlib import Path
 
 from tacit.errors import TacitError
 from tacit.protocol import Frame, Kind, Parting, longest
-from tacit.runtimes.peers.linking import channel, connections, neighbours_of
-from tacit.runtimes.peers.manifest import Manifest
+from tacit.runtimes.job import Job
+from tacit.runtimes.peers.linking import channel, connections
+from tacit.runtimes.peers.seat import Seat
 
 _TOLD_WITHIN = 3.0  # seconds for neighbours that are there; the others hear it from nobody, and wait as before
 
 
-def tell_unfit(manifest: Manifest, me: str, key: Path, *, listen: tuple[str, int] | None = None) -> list[str]:
+def tell_unfit(job: Job, seat: Seat, key: Path, *, listen: tuple[str, int] | None = None) -> list[str]:
     """Tell the neighbours that are there that this member's data do not match; return who has heard it.
 
     They go on waiting: with other data the member may come back, and the run begins.
     """
-    names = neighbours_of(manifest, me)
-    limit = longest(manifest.unknowns, curvature=True)
-    links = connections(
-        manifest, me, key, {name: channel(manifest, me, name, limit=limit) for name in names}, listen=listen
-    )
+    names = seat.neighbours(job.network)
+    limit = longest(len(job.x0), curvature=True)
+    links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
     goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
     heard: set[str] = set()
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.solving.problem import Problem
 from tacit.stamps import Stamp
 

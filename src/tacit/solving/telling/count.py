@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from tacit.costs.secrets import Noun
-from tacit.network.topology import listed
+from tacit.listing import listed
 from tacit.stamps import Stamp
 
 CLOSE = 0.5

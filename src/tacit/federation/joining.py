@@ -1,0 +1,63 @@
+"""Taking part in a federation: from its manifest to an agent.
+
+agent = join("federation.toml", cost, me="north", key="north.key")
+agent.run().x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tacit.costs import Family
+from tacit.federation.epochs import Epochs
+from tacit.federation.manifest import Manifest, address_of
+from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.seat import Place, Seat
+
+
+def seat_of(manifest: Manifest, me: str) -> Seat:
+    """Return what the run of a manifest is to one of its members."""
+    return Seat(
+        me=me,
+        members={name: Place(*address_of(member), member.certificate) for name, member in manifest.members.items()},
+        session=manifest.session(),
+        parts=manifest.parts(),
+        patience=manifest.stop.patience,
+        silence=manifest.stop.idle,
+        agreement=msgspec.json.encode(manifest),
+        epoch=manifest.epoch,
+        previous=manifest.previous,
+        lineage=Epochs(manifest),
+    )
+
+
+def join(
+    manifest: Manifest | str | Path,
+    cost: Family,
+    *,
+    me: str,
+    key: str | Path,
+    folder: str | Path = ".",
+    listen: tuple[str, int] | None = None,
+    durable: bool = True,
+    columns: Sequence[str] = (),
+) -> Agent:
+    """Return an agent that takes part as the member *me*, with its own cost; `run` waits for the others.
+
+    *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
+    names of the unknowns, where the data have any: neighbours who have others are refused.
+    """
+    agreed = manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
+    return Agent(
+        agreed.job(),
+        seat_of(agreed, me),
+        cost,
+        key=key,
+        folder=folder,
+        listen=listen,
+        durable=durable,
+        columns=columns,
+    )

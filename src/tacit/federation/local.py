@@ -1,0 +1,37 @@
+"""A federation on this machine, for trying and testing: the manifest of a job, with new keys and free ports."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
+from tacit.federation.manifest import Manifest, Masks, Member, Stop
+from tacit.runtimes.job import Job
+from tacit.runtimes.peers.local import places, refuse_unshared
+
+
+def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
+    """Return the manifest of a job on this machine; new keys go into *folder*."""
+    refuse_unshared(job)
+    name = next(name for name, kind in {**ALGORITHMS, **ERRANDS}.items() if kind is type(job.algorithm))
+    settings = dataclasses.asdict(cast(AnyAlgorithm, job.algorithm))
+    settings = msgspec.json.decode(msgspec.json.encode(settings))  # as members read them from the file
+    members = {
+        member: Member(f"{place.host}:{place.port}", place.certificate)
+        for member, place in places(names, folder).items()
+    }
+    return Manifest(
+        title="on this machine",
+        run=1,
+        unknowns=len(job.x0),
+        links=[(names[i], names[j]) for i, j in job.network.links],
+        members=members,
+        privacy=Masks.of(job.privacy),
+        algorithm={"name": name, "weights": job.weights, **settings},
+        x0=job.x0.tolist(),
+        stop=Stop(tolerance=job.rule.tolerance, max_rounds=job.rule.max_rounds, floor=job.floor),
+    )

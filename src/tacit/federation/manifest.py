@@ -1,0 +1,258 @@
+"""`federation.toml`: what all members of a run agree on beforehand. Public, and the same bytes at every member.
+
+Its hash names the session. Two members whose manifests differ find out at their first greeting, and which part
+differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import networkx as nx
+import numpy as np
+
+from tacit.errors import FileError, InputError, TacitError
+from tacit.masks import Mechanism
+from tacit.network import Network
+from tacit.runtimes.job import Job
+from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.seat import neighbours_of
+from tacit.runtimes.stopping import StoppingRule
+from tacit.solving.algorithm_section import Agreed, agreed
+from tacit.solving.sections import Costs, Privacy, Stopping
+from tacit.spelling import misspelt
+from tacit.tables import Dictionary
+from tacit.typing import Array
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One member."""
+
+    address: str
+    """Where it listens: host:port."""
+    certificate: str
+    """Its certificate, as `tacit keygen` wrote it."""
+
+
+class Masks(Privacy, frozen=True, forbid_unknown_fields=True):
+    """How costs are hidden."""
+
+    any: int = 1
+    """How many members may collude: what the run is made for, and what checks and statements are about."""
+    hide: float | None = None
+    """How large a difference is to be hidden: statements then say how often a guess is right."""
+
+    def mechanism(self) -> Mechanism | None:
+        """Return the mechanism."""
+        if self.any < 0:
+            raise InputError(f"[privacy] any = {self.any} must not be negative: how many members may collude.")
+        return self.masks()
+
+
+class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
+    """When to stop, and how long to wait."""
+
+    floor: float = 0.0
+    patience: float = 86_400.0
+    """Seconds to wait for a neighbour before giving up with the state kept."""
+    idle: float = 15.0
+    """Seconds of silence after which a link is dialled again."""
+
+    def rule(self) -> StoppingRule:
+        """Return the rule; refuse numbers that no run can keep to."""
+        for name in ("patience", "idle"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"[stop] {name} = {getattr(self, name)} must be positive: seconds.")
+        if not self.floor >= 0:
+            raise InputError(f"[stop] floor = {self.floor} must not be negative.")
+        return super().rule()
+
+
+class Model(Costs, frozen=True, forbid_unknown_fields=True):
+    """What the members fit together, where that is a regression: the same columns and penalties for all."""
+
+    shares: int | None = None
+    """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
+    records: int | None = None
+    """Every member holds at least so many records: what the answer tells is counted with that."""
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    title: str
+    run: int
+    unknowns: int
+    links: list[tuple[str, str]]
+    members: dict[str, Member]
+    privacy: Masks
+    algorithm: dict[str, Any]
+    x0: list[float] = []
+    model: Model | None = None
+    data: Dictionary | None = None
+    """What the columns of the members' files mean, where these are CSV files."""
+    stop: Stop = Stop()
+    dropout: Literal["wait", "exclude"] = "wait"
+    """What happens if a member stays away: all wait, or those who stay may agree to go on without it."""
+    epoch: int = 0
+    """How often members or links have been left out of this run."""
+    previous: str = ""
+    """The session of the epoch before this one."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> Manifest:
+        """Return the manifest in a file, checked as far as that is possible without a network.
+
+        All that is wrong is said at once.
+        """
+        try:
+            text = Path(path).read_bytes()
+            manifest = msgspec.toml.decode(text, type=cls)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise FileError(f"{path}: {error}.{misspelt(text, cls)}") from error
+        wrong = manifest.problems()
+        if wrong:
+            raise FileError(f"{path}: {' '.join(wrong)}")
+        return manifest
+
+    def to_toml(self) -> bytes:
+        """Return the file's bytes; fields that say nothing are left out, since TOML has no null."""
+        return msgspec.toml.encode(_without_none(msgspec.to_builtins(self)))
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with it, a sentence each; nothing, if it can be run."""
+        wrong = []
+        places = (self._certificates, self._addresses, self.network)
+        for part in (*places, self._start, self._meaning, self._algorithm, self.stop.rule):
+            try:
+                part()
+            except TacitError as error:
+                wrong.append(str(error))
+        try:
+            self.privacy.mechanism()
+            if not wrong:
+                self.job()  # the parts together
+        except TacitError as error:
+            wrong.append(str(error))
+        return wrong
+
+    def session(self) -> str:
+        """Return the hash that names the run; the order of the members counts, since it numbers the agents."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+    def parts(self) -> dict[str, str]:
+        """Return a short hash of every part, so that a difference can be named."""
+        encode = msgspec.json.Encoder().encode
+        return {
+            name: hashlib.sha256(encode(getattr(self, name))).hexdigest()[:16] for name in self.__struct_fields__
+        }
+
+    def network(self) -> Network:
+        """Return the links; agents in the order of the members."""
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(self.members)
+        for a, b in self.links:
+            if a not in self.members or b not in self.members:
+                raise InputError(f"a link joins {a} and {b}, and one of them is no member.")
+            graph.add_edge(a, b)
+        return Network(graph)
+
+    def neighbours(self) -> dict[str, list[str]]:
+        """Return the names of every member's neighbours, in the order of the members."""
+        names, network = tuple(self.members), self.network()
+        return {name: neighbours_of(network, names, name) for name in names}
+
+    def job(self) -> Job:
+        """Return both phases as every member runs them; the costs stay where they are."""
+        if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
+            raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        if self.model is not None and self.model.records is not None and self.model.records < 1:
+            raise InputError(f"[model] records = {self.model.records} must be at least 1.")
+        if self.model is not None and self.model.shares is not None and self.model.shares < len(self.members):
+            raise InputError(f"[model] shares = {self.model.shares}, and there are {len(self.members)} members.")
+        self._certificates()
+        algorithm, weights = self._algorithm()
+        privacy = self.privacy.mechanism()
+        why = None if privacy is None else privacy.refuses(algorithm)
+        if why is not None and not self._covered(algorithm):
+            raise InputError(f"{type(privacy).__name__} with {self.algorithm['name']!r} is refused: {why}")
+        return Job(
+            network=self.network(),
+            costs=(),
+            stack=None,
+            x0=self._start(),
+            algorithm=algorithm,
+            exact=algorithm.exact,
+            weights=weights,
+            privacy=privacy,
+            rule=self.stop.rule(),
+            floor=self.stop.floor,
+        )
+
+    def _certificates(self) -> None:
+        owners: dict[bytes, str] = {}
+        wrong = []
+        for name, member in self.members.items():
+            try:
+                other = owners.setdefault(der(member.certificate), name)
+            except InputError as error:
+                wrong.append(f"member {name}: {error}")
+                continue
+            if other != name:
+                wrong.append(f"{other} and {name} have the same certificate: a key belongs to one member.")
+        if wrong:
+            raise InputError(" ".join(wrong))
+
+    def _addresses(self) -> None:
+        wrong = []
+        for name, member in self.members.items():
+            try:
+                address_of(member)
+            except InputError as error:
+                wrong.append(f"member {name}: {error}")
+        if wrong:
+            raise InputError(" ".join(wrong))
+
+    def _start(self) -> Array:
+        if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
+            raise InputError(f"unknowns = {self.unknowns} and x0 has {len(self.x0)} entries.")
+        return np.array(self.x0 or [0.0] * self.unknowns)
+
+    def _meaning(self) -> None:
+        """Refuse a dictionary that cannot be used, or does not go with the model."""
+        if self.data is None:
+            return
+        self.data.checked()
+        if self.model is None:
+            raise InputError("[data] says what columns mean, and there is no [model] to fit on them.")
+        counted = len(self.data.names) + self.model.intercept
+        if counted != self.unknowns:
+            raise InputError(f"[data] brings {counted} unknown(s) with [model], and unknowns = {self.unknowns}.")
+        if self.model.target not in (None, self.data.target):
+            raise InputError(f"[model] target = {self.model.target!r}, and [data] has {self.data.target!r}.")
+
+    def _algorithm(self) -> tuple[Agreed, str]:
+        return agreed(self.algorithm)
+
+    def _covered(self, algorithm: Agreed) -> bool:
+        """Quadratic masks cover every cost that they accept."""
+        return self.privacy.level == "quadratic" and bool(algorithm.sums)
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
+    return [_without_none(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def address_of(member: Member) -> tuple[str, int]:
+    """Return host and port."""
+    host, _, port = member.address.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f"address = {member.address!r} must be host:port.")
+    return host.strip("[]"), int(port)

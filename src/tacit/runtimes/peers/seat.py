@@ -1,0 +1,105 @@
+"""What a run is to one of its members, beside the job: who it is, who the others are, how it greets them.
+
+A seat is made from whatever the members have agreed on: by `tacit.federation` from a manifest, by
+`tacit.runtimes.peers.local` for processes on one machine. The runtime reads nothing else of the agreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from tacit.errors import InputError
+from tacit.network import Network
+from tacit.runtimes.job import Job
+
+
+class Place(NamedTuple):
+    """Where a member listens, and how it is known."""
+
+    host: str
+    port: int
+    certificate: str
+    """As PEM."""
+
+
+class Origin(NamedTuple):
+    """An earlier epoch of the same run, as far as its masks need it."""
+
+    job: Job
+    members: tuple[str, ...]
+    """In the order of the job's agents."""
+    epoch: int
+
+    def neighbours(self, me: str) -> list[str]:
+        """Return the names of those whom a member was linked to."""
+        return neighbours_of(self.job.network, self.members, me)
+
+
+class Lineage(Protocol):
+    """The epochs before this one, read from the agreements that state files have kept."""
+
+    def before(self, agreement: bytes) -> Origin:
+        """Return the epoch just before this one; refuse it where this one does not follow from it."""
+
+    def origin(self, agreement: bytes) -> Origin:
+        """Return the epoch in which masks were exchanged, which may be an earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """One member's place in a run. It holds no key and no cost: nothing in it is secret."""
+
+    me: str
+    members: Mapping[str, Place]
+    """All of them, in the order of the job's agents."""
+    session: str
+    """The hash that names the run: the same at every member, or nothing is said."""
+    parts: Mapping[str, str]
+    """Short hashes of the agreement's parts, to name the one that differs."""
+    patience: float
+    """Seconds to wait for a neighbour before giving up with the state kept."""
+    silence: float
+    """Seconds without a word after which a link is dialled again."""
+    agreement: bytes = b""
+    """All that was agreed on, as the state file keeps it for a later epoch."""
+    epoch: int = 0
+    """How often members or links have been left out of this run."""
+    previous: str = ""
+    """The session of the epoch before this one."""
+    lineage: Lineage | None = None
+    """Reads the agreements of earlier epochs; a first epoch needs none."""
+
+    def __post_init__(self) -> None:
+        if self.me not in self.members:
+            raise InputError(f"{self.me!r} is no member; the manifest has {', '.join(self.members)}.")
+
+    @property
+    def index(self) -> int:
+        """The number of this member among the job's agents."""
+        return list(self.members).index(self.me)
+
+    @property
+    def place(self) -> Place:
+        """Where this member itself listens, and how it is known."""
+        return self.members[self.me]
+
+    @property
+    def stem(self) -> str:
+        """What the names of this member's files of this run begin with."""
+        return f"{self.me}-{self.session[:12]}"
+
+    @property
+    def former_stem(self) -> str:
+        """What the names of its files of the epoch before began with."""
+        return f"{self.me}-{self.previous[:12]}"
+
+    def neighbours(self, network: Network) -> list[str]:
+        """Return the names of those whom this member is linked to, in the order of the agents."""
+        return neighbours_of(network, tuple(self.members), self.me)
+
+
+def neighbours_of(network: Network, members: tuple[str, ...], me: str) -> list[str]:
+    """Return the names of a member's neighbours; *members* are in the order of the agents."""
+    return [members[j] for j in network.neighbours(members.index(me))]
