@@ -53,7 +53,8 @@ class Agent:
     """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused.
+    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect* are
+    where time and links come from.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Agent:
         durable: bool = True,
         columns: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        connect: Callable[..., Connections] = connections,
     ) -> None:
         unknowns = len(job.x0)
         if cost.dim != unknowns:
@@ -85,7 +87,7 @@ class Agent:
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or seat.place[:2]
-        self._durable, self._clock = durable, clock
+        self._durable, self._clock, self._dial = durable, clock, connect
         self._draw = ""
         self._columns = _hashed(columns, seat.session)
         self.connections: Connections | None = None
@@ -303,7 +305,7 @@ class Agent:
                 link.restore(kept, store.journal(row), cursor=cursor, used=used)
             link.finished = name in record.goodbyes
             channels[name] = link
-        return connections(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
+        return self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
 
     def _digest(self) -> bytes:
         """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.
