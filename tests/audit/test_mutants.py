@@ -7,9 +7,9 @@ import pytest
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, settle
 from tacit.auditing.experiments.words import attack_words
-from tacit.auditing.release import Keys
-from tacit.auditing.replayed import replay
-from tacit.auditing.watch import watch_effective
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.recording.watch import watch_effective
+from tacit.auditing.trials.replayed import replay
 from tacit.masks import pairing
 from tacit.solving import prepare
 

@@ -19,8 +19,8 @@ import networkx as nx
 from tacit.algorithms import ALGORITHMS
 from tacit.errors import InputError
 from tacit.federation.cards import Card
-from tacit.federation.declared import refuse_nothing_hidden
 from tacit.federation.fitting import OF_ROWS, Fitting
+from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest, Member, Model, Stop
 from tacit.network import well_connected

@@ -75,6 +75,15 @@ class GaussianMasks:
         return self.basis.kind
 
     @property
+    def fresh_each_sum(self) -> bool:
+        """False: they are drawn once."""
+        return False
+
+    @property
+    def words(self) -> None:
+        """None: numbers stay on a lattice."""
+
+    @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
         """The links with a scale of their own."""
         return {(a, b): scale for a, b, scale in cast(LinkScales, self.link_scales)}

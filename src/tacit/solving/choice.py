@@ -58,7 +58,7 @@ from tacit.algorithms import (
 from tacit.algorithms.chebyshev import Gossip
 from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.errors import AlgorithmError, CostError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, Quadratics, SumMasks
+from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
 from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
@@ -120,9 +120,9 @@ def choose(
 
 
 def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tuple[type[AnyAlgorithm], str]:
-    if isinstance(privacy, SumMasks):
+    if drawn_afresh(privacy):
         return _by_sums(problem)
-    if isinstance(privacy, GaussianMasks) and privacy.basis.bends_costs:
+    if drawn_once(privacy) and privacy.basis.bends_costs:
         if tree and privacy.basis.covers(problem.stack):
             return _by_sums(problem)
         if problem.stack.is_rough:
@@ -130,7 +130,7 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
                 "no algorithm that gossips takes rough terms under masks on the curvature; allow a tree, or use "
                 "AffineMasks(sigma)."
             )
-        if isinstance(privacy.basis, Quadratics):
+        if privacy.kind == "quadratic":
             why = "masks on the curvature leave no single cost convex, and its rounds grow only with log σ"
             return MultiConsensus, why if tree else f"no tree is allowed; {why}"
         raise AlgorithmError(

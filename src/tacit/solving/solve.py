@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
-from tacit.masks import GaussianMasks, Mechanism
+from tacit.masks import Mechanism, drawn_once
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving import confined
 from tacit.solving.answer import Answer
@@ -146,7 +146,7 @@ def prepare(
 ) -> Prepared:
     """Choose, refuse what does not protect, and return the run that `solve` would start."""
     privacy = mechanism_for(problem, privacy, protect, tree=tree)
-    if isinstance(privacy, GaussianMasks):
+    if drawn_once(privacy):
         privacy.row_scales(problem.network)  # refuse scales of links that are not there
         privacy.basis.read(problem.stack)  # and costs that the basis does not fit
     choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)

@@ -25,7 +25,7 @@ import numpy as np
 from tacit.algorithms import Standardised
 from tacit.costs import Family
 from tacit.errors import CostError, FileError, InputError, ProtocolError
-from tacit.masks import Hidden, Keystream, SumMasks
+from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
@@ -53,8 +53,8 @@ class Agent:
     """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect* are
-    where time and links come from.
+    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect*
+    are where time and links come from.
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class Agent:
 
         def hide(cost: Family, peers: Peers) -> Hidden:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
-            once = isinstance(self.job.privacy, SumMasks)
+            once = drawn_afresh(self.job.privacy)  # such masks serve one sum anyway
             if carried is not None:
                 published = around.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
                 if carried.committed and not published[0]:
