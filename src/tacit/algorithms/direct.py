@@ -3,8 +3,8 @@
     (q, P) = Σ_i (q_i, P_i)
     x = argmin ½ xᵀPx + qᵀx + ψ(x)        by every agent for itself
 
-Where unknowns are nearly collinear, more sums in better bases find what squaring has lost (`directions`), and x stays
-at 0 until one shows everything; where digits are few even then, a last sum measures how far the sum has fallen.
+Where unknowns are nearly collinear, more sums in better bases find what squaring has lost (`directions`), and x
+stays at 0 until one shows everything; where digits are few even then, a last sum measures how far the sum fell.
 After one sum all agents know the aggregate, which is all that the optimum depends on; penalties and a common box
 are added up and minimised in the same way, so that a lasso is one sum too. A tree sum takes 2·depth hops, where a
 gossip algorithm takes hundreds of rounds.
