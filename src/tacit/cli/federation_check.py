@@ -14,6 +14,7 @@ from tacit.federation.checking import check as check_manifest
 from tacit.federation.declared import UNCOUNTED
 from tacit.federation.identity import fingerprint, spelled
 from tacit.federation.manifest import Manifest
+from tacit.masks import has_sigma
 
 _PAIRING = {
     "both": "each end of a link draws half of its masks and sends it to the other",
@@ -68,7 +69,7 @@ def _show(result: Check) -> None:
         for line in spelled(fingerprint(member.certificate)):
             say(f"  {line}")
     masks = manifest.privacy
-    width = "" if masks.sigma is None else f", σ = {masks.sigma:g}"
+    width = f", σ = {masks.sigma:g}" if has_sigma(masks.level) else ""
     say("")
     settings = manifest.algorithm
     how = f"{settings['inner']} in standard units" if "inner" in settings else settings["name"]

@@ -12,7 +12,6 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +50,7 @@ def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
     return Release.of(
         name,
         manifest.network().graph,
-        sigma=math.inf if masks.sigma is None else masks.sigma,
+        sigma=masks.effective_sigma,
         basis=masks.level,
         cost_version=consent.cost_version,
         versions=consent.versions,

@@ -40,7 +40,7 @@ class Check:
     @property
     def problems(self) -> list[str]:
         """All that is not as it should be, a sentence each."""
-        return [*self._exposures(), *self._silences()]
+        return [*self._exposures(), *self.manifest.privacy.misfits(), *self._silences()]
 
     def _exposures(self) -> Iterator[str]:
         stamps = [NO_MASKS] if self.manifest.privacy.level == "none" else [*of_network(self.manifest.network())]

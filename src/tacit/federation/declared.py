@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from tacit.federation.manifest import Manifest, Model
-from tacit.solving import CostsSection
+from tacit.federation.manifest import Manifest
 from tacit.solving.declared import Declared, declared
 
 UNCOUNTED = (
     "What the answer tells was not counted: the manifest does not say how many records every member holds at least "
     "([model] records)."
 )
-
-
-def section_of(model: Model) -> CostsSection:
-    """Return what all members fit, as a problem file would say it."""
-    return CostsSection(
-        model.family,
-        target=model.target,
-        intercept=model.intercept,
-        l1=model.l1,
-        l2=model.l2,
-        delta=model.delta,
-    )
 
 
 def telling_of(manifest: Manifest) -> Declared | None:
@@ -32,7 +19,7 @@ def telling_of(manifest: Manifest) -> Declared | None:
     job = manifest.job()
     return declared(
         manifest.network(),
-        section_of(model),
+        model,
         records=model.records,
         unknowns=manifest.unknowns,
         privacy=privacy,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from tacit.certificates import Certificate, certify
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError
-from tacit.federation.declared import section_of, telling_of
+from tacit.federation.declared import telling_of
 from tacit.federation.manifest import Manifest
 from tacit.solving.cost_files import example
 from tacit.solving.declared import Declared
@@ -30,7 +29,7 @@ def coverage_of(manifest: Manifest) -> Coverage | None:
     privacy = manifest.privacy.mechanism()
     if manifest.model is None or privacy is None:
         return None
-    return privacy.coverage(example(section_of(manifest.model), unknowns=manifest.unknowns))
+    return privacy.coverage(example(manifest.model, unknowns=manifest.unknowns))
 
 
 def certified(manifest: Manifest, *, any: int | None = None, telling: Declared | None = None) -> Certificate | None:
@@ -41,9 +40,8 @@ def certified(manifest: Manifest, *, any: int | None = None, telling: Declared |
     network, masks = manifest.network(), manifest.privacy
     if masks.level == "none" or len(network) < 3:
         return None
-    sigma = math.inf if masks.sigma is None else masks.sigma
     t = min(masks.any if any is None else any, len(network) - 2)
-    certificate = certify(network, any=t, sigma=sigma, hide=masks.hide)
+    certificate = certify(network, any=t, sigma=masks.effective_sigma, hide=masks.hide)
     counted, coverage = telling or telling_of(manifest), coverage_of(manifest) or GENERAL[masks.level]
     return replace(
         certificate,

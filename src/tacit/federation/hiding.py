@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import networkx as nx
 
@@ -11,10 +11,11 @@ from tacit.certificates import calibrate
 from tacit.errors import InputError
 from tacit.federation.manifest import Masks
 from tacit.listing import conjoined, listed
+from tacit.masks import LEVELS, Level, has_sigma
 from tacit.masks.pairing import WAYS, Way
 from tacit.network import Network, small_vertex_cut
+from tacit.spelling import did_you_mean
 
-Level = Literal["none", "affine", "quadratic", "sums"]
 _WIDE = 2.0**60  # bound on sums over raw records, in two words: steps are then finer than float64's of such sums
 
 
@@ -55,7 +56,7 @@ class Hiding:
     @property
     def is_gaussian(self) -> bool:
         """Whether the masks have a σ."""
-        return self.level in ("affine", "quadratic")
+        return self.level in LEVELS and has_sigma(self.level)
 
     def _chosen_sigma(self, graph: nx.Graph[Any]) -> float | None:
         if self.sigma is not None or not self.is_gaussian:
@@ -65,8 +66,10 @@ class Hiding:
         return calibrate(graph, any=self.any, guess=self.guess, hide=self.hide, bound=self.bound)
 
     def _refuse_what_means_nothing(self) -> None:
-        if self.level not in ("none", "affine", "quadratic", "sums"):
-            raise InputError(f"--level {self.level} is none of sums, affine, quadratic and none.")
+        if self.level not in LEVELS:
+            raise InputError(
+                f"--level {self.level} is none of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
+            )
         if self.pairing not in WAYS:
             raise InputError(f"--pairing {self.pairing} is none of {conjoined(WAYS)}.")
         of_sigma = {"--sigma": self.sigma, "--guess": self.guess, "--hide": self.hide}

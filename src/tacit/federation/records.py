@@ -7,11 +7,11 @@ from pathlib import Path
 from tacit.certificates.release import Version
 from tacit.costs import Family
 from tacit.errors import InputError
-from tacit.federation.declared import section_of
 from tacit.federation.identity import derived
 from tacit.federation.manifest import Manifest
-from tacit.solving import CostsSection, read_cost
+from tacit.solving import read_cost
 from tacit.solving.cost_files import read_arrays
+from tacit.solving.sections import Costs
 from tacit.solving.versions import Digests
 from tacit.tables import Sheet, match, plain
 
@@ -26,7 +26,7 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
         raise InputError("the manifest has no model; say what the cost is: --cost.")
     if model is not None and family is not None and family != model.family:
         raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
-    section = CostsSection(family or "") if model is None else section_of(model)
+    section = Costs(family or "") if model is None else model
     shares = None if model is None else model.shares
     cost = read_cost(
         section,

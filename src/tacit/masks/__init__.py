@@ -6,7 +6,7 @@ from tacit.masks.changed import with_equal_links, with_seed, with_sigma
 from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
 from tacit.masks.gaussian import draw
-from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits
+from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits, needs_sigma
 from tacit.masks.mechanism import Hidden, Mechanism, effective_sigma, has_a_law
 from tacit.masks.pairing import Pairing, Way, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
@@ -49,6 +49,7 @@ __all__ = [
     "mask",
     "masks_at",
     "misfits",
+    "needs_sigma",
     "pair",
     "refuse_other",
     "with_equal_links",

@@ -18,7 +18,7 @@ from tacit.masks.mechanism import Mechanism
 from tacit.masks.pairing import Way
 from tacit.masks.sums import SumMasks
 
-Level = Literal["none", "affine", "quadratic", "sums"]
+Level = Literal["sums", "affine", "quadratic", "none"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 _WITH_SIGMA: dict[Level, type[GaussianMasks]] = {"affine": AffineMasks, "quadratic": QuadraticMasks}
@@ -27,6 +27,11 @@ _WITH_SIGMA: dict[Level, type[GaussianMasks]] = {"affine": AffineMasks, "quadrat
 def has_sigma(level: Level) -> bool:
     """Tell whether masks at *level* are Gaussian."""
     return level in _WITH_SIGMA
+
+
+def needs_sigma(level: Level) -> str:
+    """Return what to say where σ is missing."""
+    return f"level = {level!r} needs sigma, the standard deviation of the masks."
 
 
 def masks_at(
@@ -45,7 +50,7 @@ def masks_at(
         limit = {} if bound is None else {"bound": bound}
         return SumMasks(words=words, seed=seed, pairing=pairing, **limit)
     if sigma is None:
-        raise InputError(f"level = {level!r} needs sigma, the standard deviation of the masks.")
+        raise InputError(needs_sigma(level))
     return _WITH_SIGMA[level](sigma, bound=bound, seed=seed, pairing=pairing)
 
 
