@@ -112,10 +112,10 @@ class Connections:
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
         """Let messages come until *goal* holds, or for so long; return whether it holds."""
-        end = time.monotonic() + seconds
+        end = self._clock() + seconds
         self._take_over()
         try:
-            while not goal() and (now := time.monotonic()) < end:
+            while not goal() and (now := self._clock()) < end:
                 if now < self._tended + _ABSENCE and self._at_ease():
                     self._hear(_ABSENCE)
                 else:
@@ -153,7 +153,7 @@ class Connections:
             timer = self._loop.call_later(seconds, self._loop.stop)
             self._loop.run_forever()
             timer.cancel()
-        self._goal, self._tended = None, time.monotonic()
+        self._goal, self._tended = None, self._clock()
 
     def stop(self) -> None:
         """Close all links and the port."""
