@@ -12,7 +12,7 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -126,7 +126,8 @@ def _accepted(book: Ledger, manifest: Manifest, agent: Agent) -> tuple[Exposure,
     draw, name = agent.draw(), _name(manifest, manifest.epoch, manifest.session())
     entries = book.entries()
     same = [entry for entry in entries if draw and entry.release.key == draw]
-    same = same or [entry for entry in entries if entry.release.run.split(", again ")[0] == name]
+    names = set(_repetitions(name, len(entries)))
+    same = same or [entry for entry in entries if entry.release.run in names]
     return tuple(e for e in book.reviewed(same[-1]).exposed if e.is_change) if same else ()
 
 
@@ -190,8 +191,13 @@ def _refuse(case: _Case, review: Review, consent: Consent) -> None:
 def _unnamed(book: Ledger, release: Release) -> Release:
     """Return the release under a name that no entry has yet: a repetition says that it is one."""
     names = {entry.release.run for entry in book.entries()}
-    again = (release.run, *(f"{release.run}, again {k}" for k in range(2, len(names) + 3)))
-    return replace(release, run=next(name for name in again if name not in names))
+    return replace(release, run=next(name for name in _repetitions(release.run, len(names)) if name not in names))
+
+
+def _repetitions(run: str, count: int) -> Iterator[str]:
+    """Yield the names that so many entries of one run may have, and one more."""
+    yield run
+    yield from (f"{run}, again {k}" for k in range(2, count + 3))
 
 
 def _is_entered(book: Ledger, release: Release) -> bool:

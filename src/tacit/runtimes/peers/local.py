@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import networkx as nx
 import numpy as np
@@ -51,12 +51,14 @@ _LONGEST_FOLDER = 60  # bytes: a socket's name may have 103, and multiprocessing
 _SHORT_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108  multiprocessing makes a private folder in it
 
 
+Doing = Literal["starting", "waiting", "running", "done"]
+
+
 class Report(NamedTuple):
     """How far one agent is."""
 
     name: str
-    state: str
-    """In a word or two: waiting for somebody, running, done."""
+    state: Doing
     round: int = 0
     links_up: int = 0
     links: int = 0
@@ -64,6 +66,12 @@ class Report(NamedTuple):
     bytes_out: int = 0
     heard: float | None = None
     """When something came last, on the clock of `time.monotonic`; None if nothing ever did."""
+    awaited: str = ""
+    """Who is waited for."""
+
+    def __str__(self) -> str:
+        """Say what the agent does, in a word or two."""
+        return f"waits for {self.awaited}" if self.state == "waiting" else self.state
 
 
 @runtime_checkable
@@ -337,9 +345,9 @@ class _Reporter:
     def on_wait(self, neighbour: str, seconds: float) -> None:
         """Report who is waited for."""
         if time.monotonic() - self._last >= _OFTEN:
-            self.tell(f"waits for {neighbour}", None)
+            self.tell("waiting", None, awaited=neighbour)
 
-    def tell(self, state: str, progress: Progress | None) -> None:
+    def tell(self, state: Doing, progress: Progress | None, *, awaited: str = "") -> None:
         """Report now."""
         self._last = time.monotonic()
         connections = self._agent.connections
@@ -353,6 +361,7 @@ class _Reporter:
             bytes_in=sum(n.bytes_in for n in near),
             bytes_out=sum(n.bytes_out for n in near),
             heard=max((n.last_seen for n in near if n.last_seen), default=None),
+            awaited=awaited,
         )
         self._pipe.send(("report", report, progress))
 
