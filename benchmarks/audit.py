@@ -10,7 +10,7 @@ import numpy as np
 
 import tacit
 from tacit.auditing import Game, play
-from tacit.auditing.release import Keys
+from tacit.auditing.recording.release import Keys
 
 _TARGET = 60.0
 

@@ -17,7 +17,7 @@ from scipy.stats import kstest
 import tacit
 from tacit.auditing import EXPERIMENTS, Game, Verdict, play, settle
 from tacit.auditing.experiments.words import attack_words
-from tacit.auditing.release import Keys
+from tacit.auditing.recording.release import Keys
 
 _AUDITS = int(os.environ.get("TACIT_AUDITS", "200"))
 _NETWORK = tacit.Network(nx.random_regular_graph(4, 10, seed=2))

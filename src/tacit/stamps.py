@@ -18,6 +18,7 @@ import msgspec
 Reason = Literal[
     "no masks",  # nothing was hidden, as asked
     "seed",  # masks that can be drawn again by whoever knows the seed
+    "no theorem",  # masks of somebody's own, which are neither Gaussian nor uniform
     "nothing hidden",  # these masks hide nothing of this family of costs
     "one neighbour",  # who knows all masks of an agent
     "two agents",  # each knows the other's part from the sum

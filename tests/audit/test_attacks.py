@@ -26,8 +26,8 @@ from tacit.auditing.attacks.retries import Retries
 from tacit.auditing.attacks.reuse import MaskReuse
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
-from tacit.auditing.release import Keys, release
-from tacit.auditing.view import Exchange
+from tacit.auditing.knowledge.view import Exchange
+from tacit.auditing.recording.release import Keys, release
 from tacit.solving import prepare
 from tacit.testing import check_attack
 

@@ -8,8 +8,8 @@ import tacit
 from tacit.auditing import EXPERIMENTS, settle
 from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.single_words import SINGLE_WORDS, attack_single_words, draw_words
-from tacit.auditing.release import Keys
-from tacit.auditing.watch import public_knowledge, watch_effective
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.recording.watch import public_knowledge, watch_effective
 from tacit.solving import prepare
 
 NETWORK = tacit.Network(nx.random_regular_graph(4, 10, seed=2))

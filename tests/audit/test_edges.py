@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.auditing import EXPERIMENTS, audit, listening, settle
+from tacit.auditing import EXPERIMENTS, audit, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of
-from tacit.auditing.verdict import RISK, VERDICTS
+from tacit.auditing.judging.verdict import RISK, VERDICTS
+from tacit.auditing.recording import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 RNG = np.random.default_rng(31)
@@ -171,7 +172,7 @@ def test_whoever_stays_is_as_safe_as_the_network_without_the_leaver_says():
 
 def test_going_on_with_the_leavers_terms_is_noticed(monkeypatch):
     """Terms that are not cancelled no longer add up to zero."""
-    from tacit.auditing import release
+    from tacit.auditing.recording import release
 
     monkeypatch.setattr(release, "Cancelling", lambda peers, gone: peers)
     setting = settle(tacit.AffineMasks(10.0), tacit.Network(nx.random_regular_graph(4, 10, seed=1)), [3], seed=3)

@@ -8,11 +8,11 @@ from scipy.stats import kstest
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, looks, settle
 from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.judging.verdict import LEVEL, judge_gaussian, judge_mean
 from tacit.auditing.looks.look import worst_of
 from tacit.auditing.looks.ranks import bits_of
 from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
-from tacit.auditing.release import Keys
-from tacit.auditing.verdict import LEVEL, judge_gaussian, judge_mean
+from tacit.auditing.recording.release import Keys
 
 TINY = 1e-6
 GRAPH = nx.random_regular_graph(4, 10, seed=2)

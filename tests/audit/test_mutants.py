@@ -8,10 +8,10 @@ import tacit
 from tacit.auditing import EXPERIMENTS, audit, settle
 from tacit.auditing.experiments.single_words import SINGLE_WORDS
 from tacit.auditing.experiments.words import attack_words
-from tacit.auditing.release import Keys
-from tacit.auditing.replayed import replay
-from tacit.auditing.verdict import Verdict
-from tacit.auditing.watch import watch_effective
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.recording.watch import watch_effective
+from tacit.auditing.trials.replayed import replay
 from tacit.masks import pairing
 from tacit.solving import prepare
 

@@ -12,7 +12,7 @@ from tacit.auditing.attacks.component_sums import ComponentSums
 from tacit.auditing.attacks.likelihood import MaximumLikelihood
 from tacit.auditing.attacks.observability import Observability
 from tacit.auditing.attacks.replay import Replay
-from tacit.auditing.release import Keys
+from tacit.auditing.recording.release import Keys
 from tacit.solving import prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -156,7 +156,7 @@ def test_messages_of_phase_2_do_not_help_the_player(algorithm):
 
 def test_a_player_who_is_told_something_in_phase_2_wins(monkeypatch):
     """The game with messages can fail: here every message holds a tenth of the true slope."""
-    from tacit.auditing import phase2
+    from tacit.auditing.trials import phase2
 
     honest = phase2._messages
     leaked = {}

@@ -11,8 +11,8 @@ from tacit.auditing import public_knowledge, watch
 from tacit.auditing.attacks.elimination import Elimination, read
 from tacit.auditing.attacks.records import RecordsFromSums
 from tacit.auditing.conduct import _truth
-from tacit.auditing.runs import Truth, attack_run
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.view import View
+from tacit.auditing.trials.runs import Truth, attack_run
 from tacit.solving import prepare
 
 

@@ -7,9 +7,9 @@ from scipy.special import ndtr
 
 import tacit
 from tacit.auditing import Game, Verdict, play
-from tacit.auditing.game import area, result, worst_direction
-from tacit.auditing.release import Keys
-from tacit.auditing.verdict import judge_exact, judge_gaussian, judge_mean, share_limits, skipped
+from tacit.auditing.judging.verdict import judge_exact, judge_gaussian, judge_mean, share_limits, skipped
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.trials.game import area, result, worst_direction
 
 RNG = np.random.default_rng(21)
 L = nx.laplacian_matrix(nx.circulant_graph(8, [1, 2])).toarray().astype(float)

@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.auditing import View, watch
-from tacit.auditing.recorder import Recorder
+from tacit.auditing.recording.recorder import Recorder
 from tacit.masks import Keystreams, agent_keys, draw
 from tacit.runtimes import Stacked
 from tacit.solving import prepare
@@ -212,7 +212,7 @@ def test_real_processes_record_the_same_kind_of_view():
 
 
 def test_the_function_does_not_stand_in_the_way_of_the_package():
-    import tacit.auditing.recorder as module
+    import tacit.auditing.recording.recorder as module
 
     assert module.Recorder is Recorder
     assert tacit.audit is tacit.auditing.audit

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.cli.diary import Diary
 from tacit.federation import Manifest
 from tacit.federation.joining import seat_of
+from tacit.runtimes.peers.diary import Diary
 from tacit.runtimes.peers.local import free_ports
 from tacit.runtimes.peers.refusing import tell_unfit
 from tacit.solving import CostsSection, read_cost

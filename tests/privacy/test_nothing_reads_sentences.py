@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit import masks
 
 SOURCE = Path(tacit.__file__).parent
 SENTENCES = {
@@ -99,6 +100,49 @@ def test_no_code_decides_by_reading_a_sentence():
             tree = ast.parse(path.read_text(encoding="utf-8"))
             found += [f"{where}:{line}" for line in (*readings(tree), *shouted(tree))]
     assert not found, "these decide by words that are for people: make it data"
+
+
+MECHANISMS = {name for name in vars(masks) if name.endswith("Masks")} | {"Mechanism"}
+
+
+def classes_asked_for(tree):
+    """Return the lines that ask which class masks are: isinstance, issubclass, type(…) is, and patterns."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of(node.func) in ("isinstance", "issubclass"):
+            asked = node.args[1:]
+        elif isinstance(node, ast.Compare):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchClass):
+            asked = [node.cls]
+        else:
+            continue
+        names = {name_of(part) for each in asked for part in ast.walk(each)}
+        if names & MECHANISMS:
+            yield node.lineno
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if isinstance(privacy, SumMasks): pass",
+        "open_parts = masks is None or isinstance(masks, tacit.masks.AffineMasks)",
+        "if not isinstance(privacy, GaussianMasks | SumMasks): pass",
+        "if type(masks) is QuadraticMasks: pass",
+        "match masks:\n    case BasisMasks(): pass",
+    ],
+)
+def test_the_guard_sees_who_asks_for_a_class(line):
+    assert list(classes_asked_for(ast.parse(line)))
+
+
+def test_no_code_outside_masks_asks_which_class_a_mechanism_is():
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        where = path.relative_to(SOURCE).as_posix()
+        if not where.startswith("masks/"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found += [f"{where}:{line}" for line in classes_asked_for(tree)]
+    assert not found, "ask the mechanism: kind, basis, fresh_each_sum, words, sigma"
 
 
 def test_what_is_added_up_is_typed():

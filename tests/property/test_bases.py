@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
-from tacit.costs import Function, Functions, Quadratics, pack, packed_size, stack, unpack
+from tacit.costs import Function, Functions, pack, packed_size, stack, unpack
 from tacit.errors import CostError, MaskError
-from tacit.masks import BasisMasks, Keystreams, QuadraticMasks, agent_keys
+from tacit.masks import BasisMasks, Keystreams, QuadraticMasks, Quadratics, agent_keys
 from tacit.network import Network
 from tacit.runtimes import Stacked
 from tacit.testing import check_cost

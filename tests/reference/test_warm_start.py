@@ -9,8 +9,8 @@ import pytest
 import tacit
 from tacit.algorithms import ADMM, NIDS, PGEXTRA, Landscape
 from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
-from tacit.auditing.replayed import replay
-from tacit.auditing.watch import watch_effective
+from tacit.auditing.recording.watch import watch_effective
+from tacit.auditing.trials.replayed import replay
 from tacit.runtimes.stacked import Stacked
 from tacit.solving import prepare
 from tacit.solving.choice import choose

@@ -45,7 +45,7 @@ def test_columns_are_found_by_name_wherever_they_stand(sheet):
         ("Age,sex,dose,relapse\n61,female,0.5,no\n", ["no column 'age'", "'Age'"]),
         (
             VISITS.replace("61,female", "61,Female"),
-            ["line 2, column 'sex'", "Female is no level", "did you mean 'female'"],
+            ["line 2, column 'sex'", "Female is no level", "Did you mean 'female'?"],
         ),
         (
             VISITS.replace("1.25,yes", "1.25,perhaps"),

@@ -3,14 +3,14 @@
 from tacit.auditing.attacks.estimate import Attack, Estimate
 from tacit.auditing.conduct import audit
 from tacit.auditing.experiments import EXPERIMENTS, Setting, settle
-from tacit.auditing.game import Game, play
-from tacit.auditing.phase2 import play_messages
-from tacit.auditing.public import Public
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Exchange, Published, View
+from tacit.auditing.recording.watch import public_knowledge, watch
 from tacit.auditing.report import AuditReport, Belief, Row
-from tacit.auditing.runs import ATTACKS
-from tacit.auditing.verdict import Verdict
-from tacit.auditing.view import Exchange, Published, View
-from tacit.auditing.watch import public_knowledge, watch
+from tacit.auditing.trials.game import Game, play
+from tacit.auditing.trials.phase2 import play_messages
+from tacit.auditing.trials.runs import ATTACKS
 
 __all__ = [
     "ATTACKS",

@@ -22,18 +22,18 @@ from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
 from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.words import attack_words
-from tacit.auditing.game import Game, play
-from tacit.auditing.phase2 import play_messages
-from tacit.auditing.release import Keys
-from tacit.auditing.replayed import replay
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.recording.release import Keys
+from tacit.auditing.recording.watch import public_knowledge, public_point, watch_effective
 from tacit.auditing.report import AuditReport, Belief, Row
-from tacit.auditing.runs import Found, Truth, attack_run, recorded_whole
-from tacit.auditing.verdict import Verdict
-from tacit.auditing.watch import public_knowledge, public_point, watch_effective
+from tacit.auditing.trials.game import Game, play
+from tacit.auditing.trials.phase2 import play_messages
+from tacit.auditing.trials.replayed import replay
+from tacit.auditing.trials.runs import Found, Truth, attack_run, recorded_whole
 from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError, VacuousError
-from tacit.masks import AffineMasks, GaussianMasks, Mechanism, SumMasks
+from tacit.masks import Mechanism, drawn_afresh, drawn_once, effective_sigma, with_seed
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.stamping import NO_MASKS
@@ -73,7 +73,7 @@ def audit(
         algorithm = problem.algorithm if algorithm == "auto" else algorithm
         problem = problem.problem
     if privacy is not None and seed is not None:
-        privacy = dataclasses.replace(privacy, seed=seed)  # type: ignore[type-var]
+        privacy = with_seed(privacy, seed)
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
     prepared = prepare(
@@ -103,7 +103,8 @@ def audit(
         tell(0.7, "playing games")
         game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
         found.append(Found(None, game.verdict() if isinstance(game, Game) else game))
-        if isinstance(game, Game) and isinstance(job.privacy, AffineMasks) and not job.algorithm.sums:
+        affine = job.privacy.kind == "affine" and not job.algorithm.sums
+        if isinstance(game, Game) and affine and drawn_once(job.privacy):
             tell(0.8, "playing games with messages")
             messages = play_messages(
                 job.privacy, problem.network, who, algorithm=job.algorithm, curvature=_typical(problem),
@@ -158,8 +159,8 @@ def _certificate(
             raise InputError(f"{who} is in the coalition: somebody must attack, and somebody be attacked.")
     if privacy is None and members is not None:
         return None, members
-    sigma = privacy.sigma if isinstance(privacy, GaussianMasks) else math.inf
-    link_scales = (privacy.scale_of or None) if isinstance(privacy, GaussianMasks) else None
+    sigma = math.inf if privacy is None else effective_sigma(privacy.terms(problem.network, problem.dim))
+    link_scales = None if privacy is None else privacy.scale_of or None
     try:
         certificate = certify(problem.network, members, any=t, sigma=sigma, link_scales=link_scales)
     except VacuousError:
@@ -207,7 +208,7 @@ def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, r
     view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
     found = attack_run(view, public, truth)
     more = [recorded_whole(view, public, rounds)]
-    if isinstance(job.privacy, SumMasks):
+    if drawn_afresh(job.privacy):
         more.append(every_sum(view, public))
     if effective is not None:
         more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
@@ -217,17 +218,17 @@ def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, r
 def _experiments(
     privacy: Mechanism, problem: Problem, who: Sequence[int], truth: Truth, seed: int | None, tell: OnProgress
 ) -> list[Found]:
-    if isinstance(privacy, SumMasks):
+    if drawn_afresh(privacy):
         verdicts = attack_words(privacy, problem.network, who, keys=Keys(seed), rng=np.random.default_rng(seed))
         return [Found(None, verdict) for verdict in verdicts]
-    if not isinstance(privacy, GaussianMasks):
+    if not drawn_once(privacy):
         return []
     setting = settle(privacy, problem.network, who, unknowns=problem.dim, seed=seed)
     found = []
     for k, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(0.3 + 0.4 * k / len(EXPERIMENTS), name)
         found.append(Found(None, experiment(setting)))
-    if truth.labels is not None and isinstance(privacy, AffineMasks):
+    if truth.labels is not None and privacy.kind == "affine":
         costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
         found.append(Found(None, infer_labels(setting, costs, truth.labels)))
     return found

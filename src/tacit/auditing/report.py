@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from tacit.auditing.game import Game
-from tacit.auditing.verdict import Verdict
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.trials.game import Game
 from tacit.stamps import Stamp
 
 

@@ -6,11 +6,13 @@ Every module knows its own options and help; the line that lists it stands here,
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+
+from tacit.cli.shape import Command, Group
 
 MARKUP: Final = "rich"
 
@@ -27,9 +29,12 @@ class Home(NamedTuple):
         """Return the command itself."""
         target = getattr(import_module(f"tacit.cli.{self.module}"), self.name)
         if isinstance(target, typer.Typer):
+            target.info.cls = Group
+            for command in target.registered_commands:
+                command.cls = Command
             return typer.main.get_group(target)
         alone = typer.Typer(rich_markup_mode=MARKUP, add_completion=False)
-        alone.command(called)(target)
+        alone.command(called, cls=Command)(target)
         return typer.main.get_command(alone)
 
 
@@ -104,7 +109,7 @@ class _Loaded(MutableMapping[str, Any]):
         return name in COMMANDS
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The group of all commands; to list them it needs their lines and nothing else."""
 
     def __init__(self, **settings: Any) -> None:
@@ -121,13 +126,23 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         if self._listing:
-            return TyperCommand(cmd_name, help=COMMANDS[cmd_name].line, rich_markup_mode=MARKUP)
+            return Command(cmd_name, help=COMMANDS[cmd_name].line, rich_markup_mode=MARKUP)
         return self.commands[cmd_name]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help; loads no command."""
+        with self._lines_only():
+            super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return the commands that begin so, each with its line; loads none."""
+        with self._lines_only():
+            return super().shell_complete(ctx, incomplete)
+
+    @contextmanager
+    def _lines_only(self) -> Iterator[None]:
         self._listing = True
         try:
-            super().format_help(ctx, formatter)
+            yield
         finally:
             self._listing = False

@@ -20,6 +20,7 @@ from tacit.errors import FileError, GraphError, InputError
 from tacit.lattice import refuse_coarse
 from tacit.listing import listed
 from tacit.network import Network, read_graph
+from tacit.spelling import did_you_mean
 
 GraphFile = Annotated[Path, typer.Argument(help="A graph: .graphml, .gml, or .edges with one link per line.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -42,7 +43,8 @@ def members(network: Network, names: str | None) -> tuple[Any, ...] | None:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(network.agents)}.")
+        meant = did_you_mean(unknown[0], known)
+        raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(network.agents)}.{meant}")
     return tuple(known[name] for name in wanted)
 
 

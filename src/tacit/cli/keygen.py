@@ -7,12 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.graphs import refuse_to_overwrite
-from tacit.errors import FileError
-from tacit.federation.cards import Card, certificate_of
+from tacit.federation.cards import certificate_of, write_card
 from tacit.federation.identity import fingerprint, spelled
-from tacit.federation.manifest import Member, address_of
-from tacit.runtimes.peers.identity import refuse_bad_name, write_key
 
 
 def keygen_command(
@@ -25,25 +21,9 @@ def keygen_command(
     NAME.key stays here and is readable by its owner alone. NAME.card is public: send it to whoever writes the
     manifest, and compare the fingerprint by telephone.
     """
-    refuse_bad_name(name)
-    address_of(Member(address, ""))
-    if not folder.is_dir():
-        raise FileError(f"{folder}: the folder does not exist.")
-    path = folder / f"{name}.card"
-    refuse_to_overwrite(path)
-    key, certificate = write_key(folder, name)
-    card = Card(name, address, certificate.read_text(encoding="utf-8"))
-    written = f'name = "{card.name}"\naddress = "{card.address}"\ncertificate = """\n{card.certificate}"""\n'
-    try:
-        path.write_text(written, encoding="utf-8")
-    except OSError as error:
-        for file in (key, certificate, path):
-            file.unlink(missing_ok=True)
-        raise FileError(
-            f"{path}: cannot be written ({error.strerror}); make room, or name another folder."
-        ) from error
-    typer.echo(f"Wrote {key} (keep it), {certificate} and {path} (send it).")
-    _show(name, card.certificate)
+    files = write_card(folder, name, address)
+    typer.echo(f"Wrote {files.key} (keep it), {files.certificate} and {files.card} (send it).")
+    _show(*certificate_of(files.card))
 
 
 def fingerprint_command(

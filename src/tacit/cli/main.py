@@ -24,7 +24,6 @@ app = typer.Typer(
     name="tacit",
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,  # a traceback with local variables would print private data
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -46,7 +45,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None: ...
 
@@ -56,7 +55,7 @@ def main() -> None:
     write_everything()
     before = signal.signal(signal.SIGTERM, _interrupt)  # stopped by a service manager: as tidily as by Ctrl-C
     try:
-        app()
+        app(prog_name="tacit")  # python -m tacit too: completion asks for it by that name
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)

@@ -15,7 +15,7 @@ from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.progress import progress_bar
 from tacit.cli.summary import show_answer
 from tacit.errors import FileError, InputError
-from tacit.masks import AffineMasks, GaussianMasks, SumMasks
+from tacit.masks import SumMasks, drawn_afresh, with_sigma
 from tacit.solving import Protection, load_problem
 
 
@@ -55,14 +55,13 @@ def solve(
         typer.echo(f"tacit: {note}", err=True)
     if sigma is not None and sums:
         raise InputError("--sums has no σ: give --sigma or --sums, not both.")
-    if sigma is not None and isinstance(task.privacy, SumMasks):
+    if sigma is not None and drawn_afresh(task.privacy):
         raise InputError(
             f"{problem} asks for secret sums, which have no σ; change its level, or leave --sigma out."
         )
     if sigma is not None:
-        masks = task.privacy if isinstance(task.privacy, GaussianMasks) else AffineMasks(sigma)
-        task = dataclasses.replace(task, privacy=dataclasses.replace(masks, sigma=sigma))
-    if sums and not isinstance(task.privacy, SumMasks):
+        task = dataclasses.replace(task, privacy=with_sigma(task.privacy, sigma))
+    if sums and not drawn_afresh(task.privacy):
         task = dataclasses.replace(task, privacy=SumMasks())
     task = dataclasses.replace(
         task,

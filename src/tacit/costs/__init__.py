@@ -1,12 +1,12 @@
 """The private costs h_i, their stacking, and the effective cost of eq. (5)."""
 
 from tacit.costs.affine import Affine
-from tacit.costs.basis import Basis, Function, Functions, Linear, Monomials, Quadratics
 from tacit.costs.composite import AbsoluteValue, Composite
 from tacit.costs.concomitant import ConcomitantHuber
 from tacit.costs.custom import CallableCost
 from tacit.costs.expansion import Expansion
 from tacit.costs.family import Curvature, Family
+from tacit.costs.functions import Function, Functions, Monomials
 from tacit.costs.huber import Huber
 from tacit.costs.least_squares import LeastSquares
 from tacit.costs.logistic import Logistic
@@ -21,7 +21,6 @@ __all__ = [
     "L1",
     "AbsoluteValue",
     "Affine",
-    "Basis",
     "Box",
     "CallableCost",
     "Composite",
@@ -35,13 +34,11 @@ __all__ = [
     "Functions",
     "Huber",
     "LeastSquares",
-    "Linear",
     "Logistic",
     "Monomials",
     "Multinomial",
     "Poisson",
     "Quadratic",
-    "Quadratics",
     "Rough",
     "contrasts",
     "pack",

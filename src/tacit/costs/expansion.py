@@ -1,26 +1,24 @@
-"""Costs written in a public basis.
+"""Costs written in public functions.
 
     h(x) = g(x) + Σ_l θ_l φ_l(x)
 
-The coefficients θ are what `BasisMasks` hide; g, if there is one, keeps its own affine part. An expansion need not
-be convex: the sum of all costs must be.
+The coefficients θ are private; g, if there is one, keeps its own affine part. An expansion need not be convex: the
+sum of all costs must be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.family import Curvature, Family, finite
+from tacit.costs.functions import Function, Functions
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
-
-if TYPE_CHECKING:
-    from tacit.costs.basis import Function, Functions
 
 
 class Expansion(Family):
@@ -41,7 +39,7 @@ class Expansion(Family):
         theta = finite(theta, "theta", ndim=1)
         if len(theta) != len(basis.functions):
             raise CostError(f"{len(theta)} coefficient(s) for a basis of {len(basis.functions)} function(s).")
-        m = getattr(basis, "dim", None) or dim or (rest.dim if rest else None)
+        m = basis.dim or dim or (rest.dim if rest else None)
         if m is None:
             raise CostError("say how many unknowns the functions take: dim=.")
         if rest is not None and (rest.is_rough or rest.dim != m):

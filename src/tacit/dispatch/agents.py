@@ -21,6 +21,7 @@ import numpy as np
 from tacit.dispatch.grid import Grid
 from tacit.errors import InputError
 from tacit.network import well_connected
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 Kind = Literal["bus", "area", "generator"]
@@ -49,7 +50,9 @@ class Agents:
 def agents_of(grid: Grid, kind: Kind = "bus", *, links: int | None = None, seed: int = 1) -> Agents:
     """Return the agents of a grid; *links* designs a graph with so many links each instead of taking branches."""
     if kind not in get_args(Kind):
-        raise InputError(f"agents = {kind!r} must be one of {', '.join(get_args(Kind))}.")
+        raise InputError(
+            f"agents = {kind!r} must be one of {', '.join(get_args(Kind))}.{did_you_mean(kind, get_args(Kind))}"
+        )
     district = _districts(grid, kind)
     names = list(dict.fromkeys(district.values())) if kind != "generator" else list(range(len(grid.generators)))
     if len(names) < 2:

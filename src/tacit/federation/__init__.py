@@ -7,24 +7,35 @@ Everybody has a key of its own, all have the same manifest, and each starts an a
     agent.run().x                                                 # waits for the others; the same at all of them
 
 A cost is one of tacit's families, `tacit.CallableCost` around functions of yours, or an object of your own class
-with what `tacit.typing.Cost` lists. `tacit federation new` writes the manifest, and `Manifest.read` reads it; its
-parts are `Member`, `Model`, `Masks` and `Stop`.
+with what `tacit.typing.Cost` lists. `draw_up` makes the manifest from the members' cards and a `Plan`, as
+`tacit federation new` does, and `Manifest.read` reads it; its parts are `Member`, `Model`, `Masks` and `Stop`.
 """
 
+from tacit.federation.cards import Card, read_card, write_card
+from tacit.federation.drawing_up import Plan, draw_up
 from tacit.federation.epochs import without
+from tacit.federation.fitting import Fitting
+from tacit.federation.hiding import Hiding
 from tacit.federation.identity import fingerprint
 from tacit.federation.joining import join
 from tacit.federation.manifest import Manifest, Masks, Member, Model, Stop
 from tacit.runtimes.peers.identity import write_key
 
 __all__ = [
+    "Card",
+    "Fitting",
+    "Hiding",
     "Manifest",
     "Masks",
     "Member",
     "Model",
+    "Plan",
     "Stop",
+    "draw_up",
     "fingerprint",
     "join",
+    "read_card",
     "without",
+    "write_card",
     "write_key",
 ]

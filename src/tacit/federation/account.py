@@ -12,7 +12,6 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +28,8 @@ from tacit.runtimes.peers import Agent
 _SHOWN = 16  # letters of the session in the name of an entry
 
 
-class Terms(NamedTuple):
-    """What this member says about its data and to its ledger."""
+class Consent(NamedTuple):
+    """What a member says to its ledger before a run: which records these are, and what it takes upon itself."""
 
     cost_version: str = "1"
     versions: tuple[Version, ...] = ()
@@ -41,7 +40,7 @@ class Terms(NamedTuple):
     accept_change: bool = False
 
 
-def release_of(manifest: Manifest, terms: Terms, *, draw: str) -> Release:
+def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
     """Return a run as far as others see it; *draw* names its masks."""
     masks, name = manifest.privacy, _name(manifest, manifest.epoch, manifest.session())
     if masks.level == "none":
@@ -51,11 +50,11 @@ def release_of(manifest: Manifest, terms: Terms, *, draw: str) -> Release:
     return Release.of(
         name,
         manifest.network().graph,
-        sigma=math.inf if masks.sigma is None else masks.sigma,
+        sigma=masks.effective_sigma,
         basis=masks.level,
-        cost_version=terms.cost_version,
-        versions=terms.versions,
-        changed=terms.changed,
+        cost_version=consent.cost_version,
+        versions=consent.versions,
+        changed=consent.changed,
         key=draw,
     )
 
@@ -72,7 +71,7 @@ class _Case(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-class Opened(NamedTuple):
+class Account(NamedTuple):
     """A ledger that has agreed to a run."""
 
     enter: Callable[[], None]
@@ -81,25 +80,25 @@ class Opened(NamedTuple):
     """What it tells of this member by subtraction, which was accepted."""
 
 
-def opened(manifest: Manifest, agent: Agent, file: Path, terms: Terms) -> Opened:
+def open_account(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Account:
     """Refuse a run that the ledger refuses, and return what enters it."""
     me = agent.me
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
-    _refuse_strangers(manifest, terms.changed)
-    release = release_of(manifest, terms, draw=agent.draw())
+    _refuse_strangers(manifest, consent.changed)
+    release = release_of(manifest, consent, draw=agent.draw())
     before = brought(agent.file, agent.seat) if manifest.epoch else None
-    accept = (me,) if terms.accept_change else ()
+    accept = (me,) if consent.accept_change else ()
     accepted: tuple[Exposure, ...] = ()
     with Ledger(file) as book:
         if book.owner not in (None, me):
             raise InputError(f"{file}: is the ledger of {book.owner}, not of {me}.")
         if before is not None and before.committed:
-            _make_up_for(book, manifest, before, terms)
+            _make_up_for(book, manifest, before, consent)
         case = _case(book, manifest, release, before)
         if case.release is not None and not _is_entered(book, case.release):
             review = book.check(_unnamed(book, case.release), left=case.left, accept_changes=accept)
-            _refuse(case, review, terms)
+            _refuse(case, review, consent)
             accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
         elif case.release is not None:
             accepted = _accepted(book, manifest, agent)
@@ -112,7 +111,7 @@ def opened(manifest: Manifest, agent: Agent, file: Path, terms: Terms) -> Opened
             if not _is_entered(book, new):
                 book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
 
-    return Opened(enter, accepted)
+    return Account(enter, accepted)
 
 
 def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:
@@ -137,10 +136,10 @@ def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
             raise InputError(f"--changed {name}: is no member; the manifest has {', '.join(manifest.members)}.")
 
 
-def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, terms: Terms) -> None:
+def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, consent: Consent) -> None:
     """Enter an earlier epoch that is in no ledger: something may have been published in it."""
     if _earlier(book, manifest, before) is None:
-        book.add(_unnamed(book, release_of(before.origin, terms, draw=before.draw)), anyway=True)
+        book.add(_unnamed(book, release_of(before.origin, consent, draw=before.draw)), anyway=True)
 
 
 def _earlier(book: Ledger, manifest: Manifest, before: Brought) -> Entry | None:
@@ -168,20 +167,21 @@ def _case(book: Ledger, manifest: Manifest, release: Release, before: Brought | 
     return _Case(earlier.release.without(left, run=release.run), left)
 
 
-def _refuse(case: _Case, review: Review, terms: Terms) -> None:
+def _refuse(case: _Case, review: Review, consent: Consent) -> None:
     run = "" if case.release is None else case.release.run
     if not review.accepted:
-        changed = any(exposure.is_change for exposure in review.exposed) and not terms.accept_change
+        changed = any(exposure.is_change for exposure in review.exposed) and not consent.accept_change
         remedy = (
             " The sums of both runs are told, and their difference is that of the records that came or went. "
             "Members whose data have changed too are named with --changed; if the change may be known, start again "
             "with --accept-change."
         )
         raise RefusedError(f"{run} is refused: {'; '.join(review.reasons)}.{remedy if changed else ''}")
-    told = sorted({e.agent for e in review.exposed if e.agent in case.left})
-    if told and not terms.accept_exposure:
+    exposed = sorted({e.agent for e in review.exposed if e.agent in case.left})
+    if exposed and not consent.accept_exposure:
+        leavers = listed(exposed)
         raise RefusedError(
-            f"{run} is refused: to go on without {listed(told)} exposes what {listed(told)} brought in, to whoever "
+            f"{run} is refused: to go on without {leavers} exposes what {leavers} brought in, to whoever "
             f'knows the sums before and after. The members agreed to that beforehand (dropout = "exclude"); if you '
             "do so now, start again with --accept-exposure."
         )

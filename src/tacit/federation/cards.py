@@ -1,15 +1,18 @@
-"""What members show each other: cards, and letters that two people can compare by telephone."""
+"""Cards: what a new member shows the others, so that somebody can draw up a manifest."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import FileError, InputError
-from tacit.runtimes.peers.identity import der
+from tacit.federation.manifest import Member, address_of
+from tacit.runtimes.peers.identity import der, refuse_bad_name, write_key
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -20,6 +23,16 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     certificate: str
 
 
+class Paths(NamedTuple):
+    """The files of a new member."""
+
+    key: Path
+    """Stays where it is."""
+    certificate: Path
+    card: Path
+    """For the others."""
+
+
 def read_card(path: Path) -> Card:
     """Return the card in a file."""
     try:
@@ -28,6 +41,41 @@ def read_card(path: Path) -> Card:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: is no card that `tacit keygen` wrote ({error}).") from error
+
+
+def read_cards(paths: Iterable[Path]) -> list[Card]:
+    """Return the cards in files; refuse two of one name."""
+    cards: dict[str, Card] = {}
+    for path in paths:
+        card = read_card(path)
+        if cards.setdefault(card.name, card) is not card:
+            raise FileError(f"{path}: there are two members called {card.name}.")
+    return list(cards.values())
+
+
+def write_card(folder: Path, name: str, address: str) -> Paths:
+    """Make a new member: write its key, its certificate and its card, all of them or none; never over another.
+
+    NAME.key is readable by its owner alone. The card is public: whoever draws up the manifest gets it.
+    """
+    refuse_bad_name(name)
+    address_of(Member(address, ""))
+    path = folder / f"{name}.card"
+    if not folder.is_dir():
+        raise FileError(f"{folder}: the folder does not exist.")
+    if path.exists():
+        raise FileError(f"{path}: is already there; move it away, or name another file.")
+    key, certificate = write_key(folder, name)
+    pem = certificate.read_text(encoding="utf-8")
+    try:
+        path.write_text(f'name = "{name}"\naddress = "{address}"\ncertificate = """\n{pem}"""\n', encoding="utf-8")
+    except OSError as error:
+        for file in (key, certificate, path):
+            file.unlink(missing_ok=True)
+        raise FileError(
+            f"{path}: cannot be written ({error.strerror}); make room, or name another folder."
+        ) from error
+    return Paths(key, certificate, path)
 
 
 def certificate_of(path: Path) -> tuple[str, str]:

@@ -50,7 +50,7 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     return after
 
 
-def refuse_stranger(before: Manifest, after: Manifest) -> None:
+def refuse_unrelated(before: Manifest, after: Manifest) -> None:
     """Refuse a manifest that says anything else than the one before it, but who and which links are left out.
 
     Members may have moved to another address; their certificates stay.
@@ -79,7 +79,7 @@ class Epochs:
     def before(self, agreement: bytes) -> Origin:
         """Return the epoch just before; refuse it where the manifest does not follow from its."""
         former = msgspec.json.decode(agreement, type=Manifest)
-        refuse_stranger(former, self.manifest)
+        refuse_unrelated(former, self.manifest)
         return _origin(former)
 
     def origin(self, agreement: bytes) -> Origin:

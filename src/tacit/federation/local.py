@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import msgspec
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
 from tacit.federation.manifest import Manifest, Masks, Member, Stop
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.local import places, refuse_unshared
 
@@ -31,18 +30,8 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
         unknowns=len(job.x0),
         links=[(names[i], names[j]) for i, j in job.network.links],
         members=members,
-        privacy=_masks(job.privacy),
+        privacy=Masks.of(job.privacy),
         algorithm={"name": name, "weights": job.weights, **settings},
         x0=job.x0.tolist(),
         stop=Stop(tolerance=job.rule.tolerance, max_rounds=job.rule.max_rounds, floor=job.floor),
     )
-
-
-def _masks(privacy: Mechanism | None) -> Masks:
-    if privacy is None:
-        return Masks("none")
-    if isinstance(privacy, SumMasks):
-        return Masks("sums", bound=privacy.bound, words=privacy.words, pairing=privacy.pairing)
-    gaussian = cast(GaussianMasks, privacy)
-    level = cast(Literal["affine", "quadratic"], gaussian.kind)
-    return Masks(level, sigma=gaussian.sigma, bound=gaussian.bound, pairing=gaussian.pairing)

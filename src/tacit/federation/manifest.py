@@ -6,7 +6,6 @@ differs.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from pathlib import Path
 from typing import Any, Literal
@@ -15,14 +14,16 @@ import msgspec
 import networkx as nx
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Standardised, Total
-from tacit.errors import AlgorithmError, FileError, InputError, TacitError
-from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
+from tacit.errors import FileError, InputError, TacitError
+from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
-from tacit.runtimes.stopping import MAX_ROUNDS, TOLERANCE, StoppingRule
+from tacit.runtimes.stopping import StoppingRule
+from tacit.solving.algorithm_section import Agreed, agreed
+from tacit.solving.sections import Costs, Privacy, Stopping
+from tacit.spelling import misspelt
 from tacit.tables import Dictionary
 from tacit.typing import Array
 
@@ -36,15 +37,9 @@ class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Its certificate, as `tacit keygen` wrote it."""
 
 
-class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Masks(Privacy, frozen=True, forbid_unknown_fields=True):
     """How costs are hidden."""
 
-    level: Literal["none", "affine", "quadratic", "sums"]
-    sigma: float | None = None
-    bound: float | None = None
-    words: int = 1
-    pairing: Way = "both"
-    """How the ends of a link come to know its random terms; "seeds" saves messages, and is computational."""
     any: int = 1
     """How many members may collude: what the run is made for, and what checks and statements are about."""
     hide: float | None = None
@@ -54,39 +49,31 @@ class Masks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the mechanism."""
         if self.any < 0:
             raise InputError(f"[privacy] any = {self.any} must not be negative: how many members may collude.")
-        if self.level == "none":
-            return None
-        if self.level == "sums":
-            masks = SumMasks(words=self.words, pairing=self.pairing)
-            return masks if self.bound is None else dataclasses.replace(masks, bound=self.bound)
-        if self.sigma is None:
-            raise InputError(f"[privacy] level = {self.level!r} needs sigma, the standard deviation of the masks.")
-        kind = AffineMasks if self.level == "affine" else QuadraticMasks
-        return kind(self.sigma, bound=self.bound, pairing=self.pairing)
+        return self.masks()
 
 
-class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
     """When to stop, and how long to wait."""
 
-    tolerance: float = TOLERANCE
-    max_rounds: int = MAX_ROUNDS
     floor: float = 0.0
     patience: float = 86_400.0
     """Seconds to wait for a neighbour before giving up with the state kept."""
     idle: float = 15.0
     """Seconds of silence after which a link is dialled again."""
 
+    def rule(self) -> StoppingRule:
+        """Return the rule; refuse numbers that no run can keep to."""
+        for name in ("patience", "idle"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"[stop] {name} = {getattr(self, name)} must be positive: seconds.")
+        if not self.floor >= 0:
+            raise InputError(f"[stop] floor = {self.floor} must not be negative.")
+        return super().rule()
 
-class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+
+class Model(Costs, frozen=True, forbid_unknown_fields=True):
     """What the members fit together, where that is a regression: the same columns and penalties for all."""
 
-    family: str
-    target: str | None = None
-    intercept: bool = False
-    l1: float = 0.0
-    l2: float = 0.0
-    delta: float = 1.35
-    """Of Huber costs: where a residual stops counting as a square."""
     shares: int | None = None
     """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
     records: int | None = None
@@ -122,11 +109,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         All that is wrong is said at once.
         """
         try:
-            manifest = msgspec.toml.decode(Path(path).read_bytes(), type=cls)
+            text = Path(path).read_bytes()
+            manifest = msgspec.toml.decode(text, type=cls)
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise FileError(f"{path}: {error}.") from error
+            raise FileError(f"{path}: {error}.{misspelt(text, cls)}") from error
         wrong = manifest.problems()
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
@@ -140,7 +128,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""
         wrong = []
         places = (self._certificates, self._addresses, self.network)
-        for part in (*places, self._start, self._meaning, self._algorithm, self._rule):
+        for part in (*places, self._start, self._meaning, self._algorithm, self.stop.rule):
             try:
                 part()
             except TacitError as error:
@@ -202,7 +190,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             exact=algorithm.exact,
             weights=weights,
             privacy=privacy,
-            rule=self._rule(),
+            rule=self.stop.rule(),
             floor=self.stop.floor,
         )
 
@@ -248,29 +236,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.model.target not in (None, self.data.target):
             raise InputError(f"[model] target = {self.model.target!r}, and [data] has {self.data.target!r}.")
 
-    def _rule(self) -> StoppingRule:
-        for name in ("patience", "idle"):
-            if not getattr(self.stop, name) > 0:
-                raise InputError(f"[stop] {name} = {getattr(self.stop, name)} must be positive: seconds.")
-        if not self.stop.floor >= 0:
-            raise InputError(f"[stop] floor = {self.stop.floor} must not be negative.")
-        return StoppingRule(tolerance=self.stop.tolerance, max_rounds=self.stop.max_rounds)
+    def _algorithm(self) -> tuple[Agreed, str]:
+        return agreed(self.algorithm)
 
-    def _covered(self, algorithm: AnyAlgorithm | Standardised | Total) -> bool:
+    def _covered(self, algorithm: Agreed) -> bool:
         """Quadratic masks cover every cost that they accept."""
         return self.privacy.level == "quadratic" and bool(algorithm.sums)
-
-    def _algorithm(self) -> tuple[AnyAlgorithm | Standardised | Total, str]:
-        settings = dict(self.algorithm)
-        name, weights = settings.pop("name", None), settings.pop("weights", None)
-        known: dict[str, type[AnyAlgorithm | Standardised | Total]] = {**ALGORITHMS, **ERRANDS}
-        if name not in known:
-            raise AlgorithmError(f"[algorithm] name = {name!r} must be one of {', '.join(ALGORITHMS)}.")
-        try:
-            algorithm = msgspec.convert(settings, known[name])
-        except msgspec.ValidationError as error:
-            raise AlgorithmError(f"[algorithm] {name}: {error}.") from error
-        return algorithm, weights or algorithm.weights
 
 
 def _without_none(value: Any) -> Any:

@@ -9,7 +9,6 @@ digests, so nobody has to remember to say it.
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
 from tacit.errors import LedgerError, RefusedError
-from tacit.masks import Mechanism
+from tacit.masks import Mechanism, effective_sigma
 from tacit.network import Network
 from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
@@ -86,7 +85,7 @@ class Account:
         release = Release.of(
             f"{title} {secrets.token_hex(4)}",
             network.graph,
-            sigma=math.inf if terms.sigma is None else terms.sigma,
+            sigma=effective_sigma(terms),
             basis=privacy.kind,
             link_scales={(a, b): scale for a, b, scale in terms.link_scales},
         )

@@ -27,12 +27,13 @@ from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
 from tacit.learning.parties import Table
 from tacit.listing import conjoined
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
 from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
+from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
@@ -70,7 +71,10 @@ class Assembly:
                 "records with scikit-learn."
             )
         if runtime not in RUNTIMES:
-            raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+            raise InputError(
+                f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
+                f"{did_you_mean(runtime, RUNTIMES)}"
+            )
         if not 0 <= any <= max(len(names) - 2, 1):
             raise VacuousError(f"any = {any} of {len(names)} parties: at least two must be honest.")
         self.privacy = mechanism(privacy)
@@ -103,11 +107,11 @@ class Assembly:
         )  # fmt: skip
 
     @property
-    def sums(self) -> SumMasks | None:
+    def sums(self) -> Afresh | None:
         """The masks of plain sums: secret ones, unless nothing is to be hidden."""
         if self.privacy is None:
             return None
-        return self.privacy if isinstance(self.privacy, SumMasks) else secret_sums()
+        return self.privacy if drawn_afresh(self.privacy) else secret_sums()
 
     @property
     def bound(self) -> float:
@@ -153,7 +157,7 @@ class Assembly:
         self.account = self.account.drawn()
         problem = Problem(self.network, list(costs), x0=x0)
         algorithm = "auto" if self.privacy is not None else choose(problem, privacy=secret_sums()).algorithm
-        rounds = max_iter * _GOSSIP if isinstance(self.privacy, GaussianMasks) else max_iter
+        rounds = max_iter * _GOSSIP if drawn_once(self.privacy) else max_iter
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -170,7 +174,11 @@ class Assembly:
         for caution in caught:
             if issubclass(caution.category, CollinearWarning):
                 continue  # the model says it, with the names of the columns
-            if issubclass(caution.category, InexactWarning) and getattr(self.privacy, "words", 1) == 2:
+            if (
+                issubclass(caution.category, InexactWarning)
+                and self.privacy is not None
+                and self.privacy.words == 2
+            ):
                 continue  # nothing finer is to be had: columns that say the same leave directions without curvature
             warnings.warn(str(caution.message), caution.category, stacklevel=5)
         self._fitted, self._at = problem, answer.x
@@ -182,7 +190,7 @@ class Assembly:
             self._told = self.account.sums[-1].total
         else:  # effective costs are in the open, and with them the sum of what the masks hide
             line = f"{what}, by gossip: the sum of what the masks hide"
-            hidden = self.privacy.basis.scales(problem.dim) if isinstance(self.privacy, GaussianMasks) else x0
+            hidden = self.privacy.basis.scales(problem.dim) if drawn_once(self.privacy) else x0
             self.account = self.account.entered(line, numbers=len(hidden), sums=1)
         return self._stamped(answer)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, FileError
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, draft, match, read_sheet
 from tacit.typing import Array
 
@@ -75,7 +76,10 @@ def read_files(
     sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
     for sheet in sheets:
         if target not in sheet.columns:
-            raise DataError(f"{sheet.label} has no column {target!r}, which is to be explained; --target names it.")
+            meant = did_you_mean(target, sheet.columns)
+            raise DataError(
+                f"{sheet.label} has no column {target!r}, which is to be explained; --target names it.{meant}"
+            )
     wanted = [*choice.columns, target, *choice.aside] if choice.columns else None
     sheets = [sheet.only(wanted, choice.drop) for sheet in sheets]
     numeric = [*choice.aside, *([] if words else [target])]

@@ -23,13 +23,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.costs import Basis, CostStack, Family, Linear, Quadratics
+from tacit.costs import CostStack, Family, Functions
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage, Kind
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
+from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
 from tacit.masks.pairing import Way, pair, refuse_unknown
@@ -72,6 +73,15 @@ class GaussianMasks:
     def kind(self) -> Kind:
         """That of the basis."""
         return self.basis.kind
+
+    @property
+    def fresh_each_sum(self) -> bool:
+        """False: they are drawn once."""
+        return False
+
+    @property
+    def words(self) -> None:
+        """None: numbers stay on a lattice."""
 
     @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
@@ -214,12 +224,12 @@ class QuadraticMasks(GaussianMasks):
 class BasisMasks(GaussianMasks):
     """Hide the coefficients of costs along any public functions, such as `Monomials(dim, degree)`."""
 
-    functions: Basis = field(default_factory=Linear, kw_only=True)
+    functions: Functions | Basis = field(default_factory=Linear, kw_only=True)
 
     @property
     def basis(self) -> Basis:
         """The functions given."""
-        return self.functions
+        return Components(self.functions) if isinstance(self.functions, Functions) else self.functions
 
 
 def mask(r: Array, peers: Peers) -> Array:

@@ -7,10 +7,14 @@ for all agents at once.
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from typing import Any, NamedTuple, Protocol
 
 from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage, Kind
+from tacit.errors import VacuousError
+from tacit.masks.coefficients import Basis
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.network import Network
@@ -49,6 +53,32 @@ class Terms(NamedTuple):
     sum_error: float | None = None  # the most by which a secret sum can be off: n·step/2
 
 
+class Width(Protocol):
+    """What decides how wide masks are: the terms of a run, or its record."""
+
+    @property
+    def sigma(self) -> float | None:
+        """Return the deviation of Gaussian masks."""
+
+    @property
+    def words(self) -> int | None:
+        """Return the words of secret sums."""
+
+
+def has_a_law(masks: Width) -> bool:
+    """Tell whether masks are Gaussian or uniform, so that a theorem says what they hide."""
+    return masks.sigma is not None or masks.words is not None
+
+
+def effective_sigma(masks: Width) -> float:
+    """Return the σ that a guarantee is made with: infinite for secret sums, whose masks are uniform."""
+    if masks.sigma is not None:
+        return masks.sigma
+    if not has_a_law(masks):
+        raise VacuousError("these masks are neither Gaussian nor uniform, so no theorem here says what they hide.")
+    return math.inf
+
+
 class Manner(Protocol):
     """What a mechanism must know of an algorithm; classes of settings say it, and so do settings."""
 
@@ -62,31 +92,74 @@ class Manner(Protocol):
 
 
 class Mechanism(Protocol):
-    """Frozen settings, the same at every agent and open to all."""
+    """Frozen settings, the same at every agent and open to all.
+
+    Code decides by what these answer, and never by the class. What has a body here is an answer that a mechanism of
+    your own may leave out, if it derives from this class; `tacit.masks.drawing` says what else follows from two of
+    them.
+    """
 
     @property
+    @abstractmethod
     def kind(self) -> Kind:
         """Return which masks these are."""
 
     @property
+    def basis(self) -> Basis | None:
+        """Return the functions whose coefficients are masked, once for the whole run; None where none are."""
+        return None
+
+    @property
+    def sigma(self) -> float | None:
+        """Return the deviation of Gaussian masks on a function of scale 1; `terms` has that of the thinnest."""
+        return None
+
+    @property
+    def bound(self) -> float | None:
+        """Return the public limit on every number that is masked; None where `terms` chooses it."""
+        return None
+
+    @property
+    def scale_of(self) -> dict[tuple[Any, Any], float]:
+        """Return the links whose masks are wider or thinner, by so much."""
+        return {}
+
+    @property
+    def fresh_each_sum(self) -> bool:
+        """Tell whether nothing but sums is sent, each under masks of its own."""
+        return False
+
+    @property
+    def words(self) -> int | None:
+        """Return how many words of 64 bits carry a number of a secret sum; None where there are none."""
+        return None
+
+    @property
     def seed(self) -> int | None:
         """Return what makes the masks reproducible, and the run NOT PRIVATE; None for real masks."""
+        return None
 
     @property
     def pairing(self) -> Way:
         """Return how the ends of a link come to know its random terms."""
+        return "both"
 
+    @abstractmethod
     def coverage(self, cost: AnyCost) -> Coverage:
         """Return what is hidden of *cost*, or of every agent's cost, and what is left in the open."""
 
+    @abstractmethod
     def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
         """Return why *algorithm* would not protect what these masks are for, in a sentence; None if it does."""
 
+    @abstractmethod
     def terms(self, network: Network, dim: int) -> Terms:
         """Return the numbers that follow for a network and so many unknowns."""
 
     def bends(self, network: Network, dim: int) -> float:
         """Return how much curvature the masks may add to a single cost, nearly surely."""
+        return 0.0
 
+    @abstractmethod
     def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
         """Run phase 1. *rows* are the directed links that belong to whoever calls, of all the network's."""

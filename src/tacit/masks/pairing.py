@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tacit.errors import MaskError, ProtocolError
 from tacit.masks.randomness import Source
+from tacit.spelling import did_you_mean
 from tacit.typing import Peers, Words
 
 Way = Literal["both", "one-sided", "seeds"]
@@ -109,4 +110,4 @@ def pair(way: Way, source: Source, peers: Peers) -> Pairing:
 def refuse_unknown(way: str, ways: Sequence[str] = WAYS) -> None:
     """Refuse a way that does not exist."""
     if way not in ways:
-        raise MaskError(f"pairing = {way!r} must be one of {', '.join(ways)}.")
+        raise MaskError(f"pairing = {way!r} must be one of {', '.join(ways)}.{did_you_mean(way, ways)}")

@@ -67,6 +67,24 @@ class SumMasks:
         """Secret sums."""
         return "sums"
 
+    @property
+    def basis(self) -> None:
+        """None: what is hidden is a sum's, and no coefficient."""
+
+    @property
+    def sigma(self) -> None:
+        """None: the masks are uniform."""
+
+    @property
+    def scale_of(self) -> dict[tuple[Any, Any], float]:
+        """None has one: uniform masks are equally wide on every link."""
+        return {}
+
+    @property
+    def fresh_each_sum(self) -> bool:
+        """True."""
+        return True
+
     def coverage(self, cost: AnyCost) -> Coverage:
         """Return that all is hidden."""
         return GENERAL[self.kind]

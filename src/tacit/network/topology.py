@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacit.errors import GraphError
 from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 Agent = Hashable
@@ -137,7 +138,10 @@ class Topology:
         agents = list(agents)
         unknown = [a for a in agents if a not in self.index]
         if unknown:
-            raise GraphError(f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}.")
+            raise GraphError(
+                f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}."
+                f"{did_you_mean(unknown[0], self.agents)}"
+            )
         return [self.index[a] for a in agents]
 
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tacit.errors import InputError
 from tacit.network.topology import Topology
+from tacit.spelling import did_you_mean
 
 WEIGHTS = ("metropolis", "lazy", "laplacian")
 _KNOWN: WeakKeyDictionary[Topology, dict[str, sp.csr_array]] = WeakKeyDictionary()  # an audit asks a thousand times
@@ -24,7 +25,9 @@ _KNOWN: WeakKeyDictionary[Topology, dict[str, sp.csr_array]] = WeakKeyDictionary
 def mixing_weights(topology: Topology, kind: str = "metropolis") -> sp.csr_array:
     """Return W, (n, n) sparse, of one of the kinds in `WEIGHTS`: worked out once, and not to be changed."""
     if kind not in WEIGHTS:
-        raise InputError(f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.")
+        raise InputError(
+            f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.{did_you_mean(kind, WEIGHTS)}"
+        )
     known = _KNOWN.setdefault(topology, {})
     if kind not in known:
         known[kind] = _weights(topology, kind)

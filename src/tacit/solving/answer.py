@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
 from tacit.errors import VacuousError
+from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
@@ -65,7 +66,7 @@ class Answer:
         members = None if coalition is None else list(coalition)
         size = len(members) if members is not None else 1 if any is None else any
         link_scales = {(names[i], names[j]): scale for i, j, scale in phase1.link_scales} or None
-        sigma = math.inf if phase1.sigma is None else phase1.sigma
+        sigma = effective_sigma(phase1)
         certificate = certify(
             self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
@@ -114,7 +115,7 @@ class Answer:
         """Return the stamps and the certificate against so many agents; no certificate where there can be none."""
         stamps = [stamp for stamp in self.record.stamps if stamp.reason != "coalition"]
         agents = len(self.network)
-        if self.record.phase1 is None:
+        if self.record.phase1 is None or not has_a_law(self.record.phase1):
             return stamps, None
         if any > agents - 2:
             return stamps if agents == 2 else [*stamps, _alone(agents)], None

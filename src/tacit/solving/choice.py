@@ -56,13 +56,14 @@ from tacit.algorithms import (
     Newton,
 )
 from tacit.algorithms.chebyshev import Gossip
-from tacit.costs import CallableCost, Composite, Expansion, Family, Quadratics
+from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.errors import AlgorithmError, CostError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
 from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
+from tacit.spelling import did_you_mean
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -85,7 +86,10 @@ def choose(
 ) -> Choice:
     """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
     if weights is not None and weights not in WEIGHTS:
-        raise AlgorithmError(f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}.")
+        raise AlgorithmError(
+            f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}."
+            f"{did_you_mean(weights, WEIGHTS)}"
+        )
     if not isinstance(algorithm, str):
         missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
         if missing:
@@ -102,7 +106,10 @@ def choose(
     elif algorithm in ALGORITHMS:
         kind, reason = ALGORITHMS[algorithm], "asked for by name"
     else:
-        raise AlgorithmError(f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}.")
+        raise AlgorithmError(
+            f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}."
+            f"{did_you_mean(algorithm, ['auto', *ALGORITHMS])}"
+        )
     _refuse_misfit(kind, problem, privacy, tree=tree)
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
@@ -113,9 +120,9 @@ def choose(
 
 
 def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tuple[type[AnyAlgorithm], str]:
-    if isinstance(privacy, SumMasks):
+    if drawn_afresh(privacy):
         return _by_sums(problem)
-    if isinstance(privacy, GaussianMasks) and privacy.basis.bends_costs:
+    if drawn_once(privacy) and privacy.basis.bends_costs:
         if tree and privacy.basis.covers(problem.stack):
             return _by_sums(problem)
         if problem.stack.is_rough:
@@ -123,7 +130,7 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
                 "no algorithm that gossips takes rough terms under masks on the curvature; allow a tree, or use "
                 "AffineMasks(sigma)."
             )
-        if isinstance(privacy.basis, Quadratics):
+        if privacy.kind == "quadratic":
             why = "masks on the curvature leave no single cost convex, and its rounds grow only with log σ"
             return MultiConsensus, why if tree else f"no tree is allowed; {why}"
         raise AlgorithmError(

@@ -9,29 +9,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
-import msgspec
 import numpy as np
 
 from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic, Poisson, Quadratic
 from tacit.errors import CostError, FileError, MismatchError
 from tacit.listing import conjoined
 from tacit.solving.facts import facts_of
+from tacit.solving.sections import Costs
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
 
 Data = dict[str, Any]
 
 
-class CostsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CostsSection(Costs, frozen=True, forbid_unknown_fields=True):
     """The [costs] of a problem file."""
 
-    family: str
     agents: dict[str, Data] | None = None
     files: str | list[str] | dict[str, str] | None = None
-    target: str | None = None
-    intercept: bool = False
-    l1: float = 0.0
-    l2: float = 0.0
-    delta: float = 1.35
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -46,11 +41,11 @@ class _Maker(NamedTuple):
     """What data a family takes, and how a cost is made from it."""
 
     needs: tuple[str, ...]
-    make: Callable[[Data, CostsSection, int], Family]
+    make: Callable[[Data, Costs, int], Family]
 
 
 def _rows(family: Callable[..., Family], **extra: str) -> _Maker:
-    def make(data: Data, section: CostsSection, agents: int) -> Family:
+    def make(data: Data, section: Costs, agents: int) -> Family:
         settings = {argument: getattr(section, name) for argument, name in extra.items()}
         l2 = section.l2 / agents
         return family(data["A"], data["y"], l2=l2, intercept=section.intercept, **settings)
@@ -96,7 +91,7 @@ def read_costs(
 
 
 def read_cost(
-    section: CostsSection,
+    section: Costs,
     agent: str,
     file: Path | Sheet,
     *,
@@ -119,7 +114,7 @@ def read_cost(
     return _cost(section, maker, agent, data, agents, facts=facts)
 
 
-def invented(section: CostsSection, agents: Sequence[Any], *, records: int, unknowns: int) -> dict[Any, Family]:
+def invented(section: Costs, agents: Sequence[Any], *, records: int, unknowns: int) -> dict[Any, Family]:
     """Return costs of that shape with records that nobody has: so many each, in standard units."""
     maker, rng = _maker(section), np.random.default_rng(0)
     if maker.needs != ("A", "y"):
@@ -131,7 +126,7 @@ def invented(section: CostsSection, agents: Sequence[Any], *, records: int, unkn
     return {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
 
 
-def example(section: CostsSection, *, unknowns: int) -> Family:
+def example(section: Costs, *, unknowns: int) -> Family:
     """Return a cost of that kind, made of numbers that nobody has: what masks hide of it, they hide of all."""
     maker, flat = _maker(section), [1.0] * unknowns
     shape = (2, unknowns - section.intercept)
@@ -142,10 +137,13 @@ def example(section: CostsSection, *, unknowns: int) -> Family:
     return _cost(section, maker, "of the manifest", {name: made_up[name] for name in maker.needs}, 1)
 
 
-def _maker(section: CostsSection, where: str = "") -> _Maker:
+def _maker(section: Costs, where: str = "") -> _Maker:
     """Return how the costs are made; refuse settings that cannot be, or mean nothing to the family."""
     if section.family not in _FAMILIES:
-        raise CostError(f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}.")
+        raise CostError(
+            f"no cost family is called {section.family!r}; choose one of {', '.join(FAMILIES)}."
+            f"{did_you_mean(section.family, FAMILIES)}"
+        )
     for name in ("l1", "l2"):
         if not getattr(section, name) >= 0:
             raise CostError(f"{where}{name} = {getattr(section, name)} must be zero or positive.")
@@ -160,9 +158,7 @@ def _maker(section: CostsSection, where: str = "") -> _Maker:
     return maker
 
 
-def _cost(
-    section: CostsSection, maker: _Maker, agent: Any, data: Data, agents: int, *, facts: bool = False
-) -> Family:
+def _cost(section: Costs, maker: _Maker, agent: Any, data: Data, agents: int, *, facts: bool = False) -> Family:
     dropped = data.pop("dropped", 0)
     missing = [name for name in maker.needs if name not in data]
     unknown = [name for name in data if name not in maker.needs]
@@ -199,7 +195,8 @@ def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[A
     unknown = [name for name in given if name not in names]
     if missing or unknown:
         said = [f"nothing for agent {missing[0]}"] * bool(missing) + [f"no agent {unknown[0]}"] * bool(unknown)
-        raise CostError(f"{where} does not match the graph ({', '.join(said)}): name every agent once.")
+        meant = did_you_mean(unknown[0], names) if unknown else ""
+        raise CostError(f"{where} does not match the graph ({', '.join(said)}): name every agent once.{meant}")
     return {names[name]: value for name, value in given.items()}
 
 
@@ -238,16 +235,17 @@ def _from_files(
     return arrays | data, common.names, tuple(sheet.assumption for sheet in tables.values() if sheet.assumption)
 
 
-def _target(section: CostsSection, sheet: Sheet) -> str:
+def _target(section: Costs, sheet: Sheet) -> str:
     target = section.target or sheet.columns[-1]
     if target not in sheet.columns:
-        raise FileError(f"{sheet.label}: has no column {target!r}; it has {', '.join(sheet.columns)}.")
+        raise FileError(
+            f"{sheet.label}: has no column {target!r}; it has {', '.join(sheet.columns)}."
+            f"{did_you_mean(target, sheet.columns)}"
+        )
     return target
 
 
-def _design(
-    sheet: Sheet, dictionary: Dictionary, section: CostsSection, maker: _Maker, *, strict: bool = False
-) -> Data:
+def _design(sheet: Sheet, dictionary: Dictionary, section: Costs, maker: _Maker, *, strict: bool = False) -> Data:
     """Return the design and the labels of one file."""
     if maker.needs != ("A", "y"):
         raise FileError(

@@ -14,8 +14,9 @@ import numpy as np
 from tacit.algorithms import AnyAlgorithm
 from tacit.masks import Mechanism
 from tacit.network import Network
-from tacit.solving.cost_files import CostsSection, invented
+from tacit.solving.cost_files import invented
 from tacit.solving.problem import Problem
+from tacit.solving.sections import Costs
 from tacit.solving.solve import prepare
 from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
@@ -30,7 +31,7 @@ class Declared(NamedTuple):
 
 def declared(
     network: Network,
-    section: CostsSection,
+    section: Costs,
     *,
     records: int,
     unknowns: int,

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import networkx as nx
-import numpy as np
 
-from tacit.algorithms import ALGORITHMS, AnyAlgorithm
-from tacit.errors import AlgorithmError, FileError, InputError
-from tacit.masks import AffineMasks, Mechanism, QuadraticMasks, SumMasks, Way
+from tacit.algorithms import AnyAlgorithm
+from tacit.errors import FileError, InputError
+from tacit.masks import Mechanism
 from tacit.network import Network, read_graph
-from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Progress
+from tacit.runtimes import Progress
+from tacit.solving.algorithm_section import chosen
 from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
+from tacit.solving.sections import Privacy, Stopping
 from tacit.solving.solve import solve
+from tacit.spelling import did_you_mean, misspelt
 from tacit.tables import Dictionary
 
 EXAMPLE = """\
@@ -85,24 +87,21 @@ class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str | None = None
 
 
-class PrivacySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The level of protection and its parameters."""
+class PrivacySection(Privacy, frozen=True, forbid_unknown_fields=True):
+    """The [privacy] of a problem file."""
 
-    level: Literal["none", "affine", "quadratic", "sums"]
-    sigma: float | None = None
-    bound: float | None = None
-    words: int | None = None
     protect: Protection | None = None
+    """What must be hidden."""
     hide: float | None = None
+    """How large a difference is to be hidden."""
     seed: int | None = None
-    pairing: Way = "both"
+    """For simulations: the run is NOT PRIVATE."""
 
-
-class StopSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When to stop."""
-
-    tolerance: float = TOLERANCE
-    max_rounds: int = MAX_ROUNDS
+    def mechanism(self) -> Mechanism | None:
+        """Return the mechanism; refuse settings that mean nothing to the level."""
+        for sentence in self.misfits():
+            raise InputError(sentence)
+        return self.masks(seed=self.seed)
 
 
 class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,7 +111,7 @@ class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     costs: CostsSection
     privacy: PrivacySection
     algorithm: dict[str, Any] = {}
-    stop: StopSection = StopSection()
+    stop: Stopping = Stopping()
     runtime: str = "stacked"
     data: Dictionary | None = None
 
@@ -153,12 +152,12 @@ def load_problem(path: str | Path) -> ProblemFile:
     graph = _graph(contents.graph, path)
     network = Network(graph)
     read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
-    algorithm, weights, tree = _algorithm(contents.algorithm)
+    algorithm, weights, tree = chosen(contents.algorithm)
     return ProblemFile(
         problem=Problem(network, read.costs),
         names=read.names,
         notes=read.notes,
-        privacy=_privacy(contents.privacy),
+        privacy=contents.privacy.mechanism(),
         protect=contents.privacy.protect,
         hide=contents.privacy.hide,
         algorithm=algorithm,
@@ -178,11 +177,13 @@ def _dictionary(contents: FileContents) -> Dictionary | None:
 
 def _decode(path: Path) -> FileContents:
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=FileContents)
+        text = path.read_bytes()
+        return msgspec.toml.decode(text, type=FileContents)
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}); `tacit init` writes an example.") from error
     except msgspec.ValidationError as error:
-        raise FileError(f"{path}: {error}; `tacit init` writes an example.") from error
+        meant = misspelt(text, FileContents)
+        raise FileError(f"{path}: {error}; `tacit init` writes an example.{meant}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: is not valid TOML ({error}).") from error
 
@@ -203,9 +204,10 @@ def _graph(section: GraphSection, path: Path) -> nx.Graph[Any]:
 
 
 def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any]:
-    generator = getattr(nx, name, None)
-    if not str(getattr(generator, "__module__", "")).startswith("networkx.generators") or not callable(generator):
-        raise FileError(f"{path}: networkx has no graph generator called {name!r}.")
+    generator: Any = getattr(nx, name, None)
+    if not _is_generator(generator):
+        known = (other for other in dir(nx) if _is_generator(getattr(nx, other)))
+        raise FileError(f"{path}: networkx has no graph generator called {name!r}.{did_you_mean(name, known)}")
     if "seed" not in arguments and "seed" in signature(generator).parameters:
         raise FileError(f"{path}: {name} draws at random; give it a seed, so that every run has the same network.")
     try:
@@ -217,52 +219,5 @@ def _generated(name: str, arguments: dict[str, Any], path: Path) -> nx.Graph[Any
     return graph
 
 
-def _privacy(section: PrivacySection) -> Mechanism | None:
-    if section.level == "none":
-        return None
-    if section.level == "sums":
-        if section.sigma is not None:
-            raise InputError("[privacy] level = 'sums' has no sigma: its masks are uniform; remove it.")
-        names = ("bound", "words", "seed", "pairing")
-        return SumMasks(**{name: value for name in names if (value := getattr(section, name)) is not None})
-    if section.sigma is None:
-        raise InputError(f"[privacy] level = {section.level!r} needs sigma, the standard deviation of the masks.")
-    if section.words is not None:
-        raise InputError(f"[privacy] words goes with level = 'sums', not with {section.level!r}.")
-    masks = AffineMasks if section.level == "affine" else QuadraticMasks
-    return masks(section.sigma, bound=section.bound, seed=section.seed, pairing=section.pairing)
-
-
-def _algorithm(section: dict[str, Any]) -> tuple[str | AnyAlgorithm, str | None, bool]:
-    """Return the name, or the settings where the file gives any, the weights, and whether a tree is allowed."""
-    settings = dict(section)
-    name, weights = str(settings.pop("name", "auto")), settings.pop("weights", None)
-    tree = settings.pop("tree", True)
-    if not isinstance(tree, bool):
-        raise AlgorithmError(f"[algorithm] tree = {tree!r} must be true or false.")
-    if not settings:
-        return name, weights, tree
-    if name not in ALGORITHMS:
-        raise AlgorithmError(f"[algorithm] {', '.join(settings)} need a name, one of {', '.join(ALGORITHMS)}.")
-    known = {f.name for f in fields(ALGORITHMS[name]) if f.type in ("float", float, "int", int)}
-    if not known or not known >= {f.name for f in fields(ALGORITHMS[name]) if f.default is MISSING}:
-        raise AlgorithmError(
-            f"[algorithm] {name} tunes itself from the costs and the network; remove {', '.join(settings)}."
-        )
-    strange = sorted(set(settings) - known)
-    if strange:
-        raise AlgorithmError(
-            f"[algorithm] {name} has no setting {strange[0]!r}; it has {', '.join(sorted(known))}."
-        )
-    bad = [key for key, value in settings.items() if not _is_positive(value)]
-    if bad:
-        raise AlgorithmError(f"[algorithm] {bad[0]} = {settings[bad[0]]!r} must be a positive number.")
-    try:
-        return ALGORITHMS[name](**settings), weights, tree
-    except TypeError as error:
-        missing = sorted(known - set(settings))
-        raise AlgorithmError(f"[algorithm] {name} needs {', '.join(missing)} too.") from error
-
-
-def _is_positive(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value)) and value > 0
+def _is_generator(thing: Any) -> bool:
+    return callable(thing) and str(getattr(thing, "__module__", "")).startswith("networkx.generators")

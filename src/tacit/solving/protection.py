@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from tacit.costs import CostStack, Family, Linear, Quadratics
+from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage
 from tacit.errors import InputError, ProtectionError
-from tacit.masks import GaussianMasks, Mechanism, SumMasks
+from tacit.masks import Linear, Mechanism, Quadratics, SumMasks, drawn_afresh, refuse_other
 from tacit.solving.problem import Problem
+from tacit.spelling import did_you_mean
 
 Protection = Literal["affine", "whole"]
 
@@ -24,14 +25,13 @@ def mechanism_for(
     problem: Problem, privacy: Mechanism | None, protect: Protection | None, *, tree: bool
 ) -> Mechanism | None:
     """Return the mechanism to use: the one given if it protects what is asked for, else secret sums."""
-    if privacy is not None and not isinstance(privacy, GaussianMasks | SumMasks):
-        raise InputError(
-            "privacy is a mechanism such as AffineMasks(sigma) or SumMasks(), or None, and not a "
-            f"{type(privacy).__name__}."
-        )
+    refuse_other(privacy)
     if protect is not None and protect not in get_args(Protection):
-        raise InputError(f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}.")
-    if isinstance(privacy, SumMasks) and not tree:
+        raise InputError(
+            f"protect = {protect!r} is neither {' nor '.join(map(repr, get_args(Protection)))}."
+            f"{did_you_mean(protect, get_args(Protection))}"
+        )
+    if drawn_afresh(privacy) and not tree:
         raise ProtectionError(
             "SumMasks add up over a spanning tree, and none is allowed; use AffineMasks(sigma), or "
             "QuadraticMasks(sigma) for quadratic costs, which agree by gossip."

@@ -43,7 +43,8 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """How large a difference was declared to be hidden."""
 
     def __str__(self) -> str:
-        width = f"exact to {self.sum_error:.1e}," if self.sigma is None else f"with σ = {self.sigma:g}"
+        width = f"with σ = {self.sigma:g}" if self.sigma is not None else "of no known law,"
+        width = width if self.sum_error is None else f"exact to {self.sum_error:.1e},"
         name = "secret sums" if self.coverage.kind == "sums" else f"{self.coverage.kind} masks"
         rounding = "" if self.coverage.exact else " (up to rounding)"
         seeds = "; computational: masks from agreed keys" if self.pairing == "seeds" else ""

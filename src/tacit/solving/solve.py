@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
-from tacit.masks import GaussianMasks, Mechanism
+from tacit.masks import Mechanism, drawn_once
 from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving import confined
 from tacit.solving.answer import Answer
@@ -24,6 +24,7 @@ from tacit.solving.reconsidered import reconsidered
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
+from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
@@ -66,7 +67,10 @@ def solve(
     prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
     if runtime not in RUNTIMES:
-        raise InputError(f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}.")
+        raise InputError(
+            f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
+            f"{did_you_mean(runtime, RUNTIMES)}"
+        )
     if hide is not None and not (np.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     job, choice, stamps, cautions, tells = prepare(
@@ -142,7 +146,7 @@ def prepare(
 ) -> Prepared:
     """Choose, refuse what does not protect, and return the run that `solve` would start."""
     privacy = mechanism_for(problem, privacy, protect, tree=tree)
-    if isinstance(privacy, GaussianMasks):
+    if drawn_once(privacy):
         privacy.row_scales(problem.network)  # refuse scales of links that are not there
         privacy.basis.read(problem.stack)  # and costs that the basis does not fit
     choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)

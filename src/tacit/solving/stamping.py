@@ -12,7 +12,7 @@ from tacit.certificates import TradeOff
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage
 from tacit.listing import listed
-from tacit.masks import Mechanism
+from tacit.masks import Mechanism, has_a_law
 from tacit.network import Topology
 from tacit.network.hinges import hinges
 from tacit.solving.problem import Problem
@@ -31,6 +31,7 @@ def stamped(problem: Problem, privacy: Mechanism | None) -> list[Stamp]:
         return [NO_MASKS]
     return [
         *of_masks(privacy),
+        *of_law(problem, privacy),
         *of_costs(problem, privacy),
         *of_network(problem.network),
         *of_rounding(problem, privacy),
@@ -41,6 +42,16 @@ def of_masks(privacy: Mechanism | None) -> Iterator[Stamp]:
     """Stamp masks that somebody can draw again."""
     if privacy is not None and privacy.seed is not None:
         yield Stamp(reason="seed", sentence="the masks come from a seed, and whoever knows it knows them.")
+
+
+def of_law(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
+    """Stamp masks of which no theorem says what they hide."""
+    if not has_a_law(privacy.terms(problem.network, problem.dim)):
+        yield Stamp(
+            reason="no theorem",
+            sentence=f"{type(privacy).__name__} are neither Gaussian nor uniform, so no theorem here says what "
+            "they hide; state a sigma in their terms, if they have one.",
+        )
 
 
 def of_costs(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:

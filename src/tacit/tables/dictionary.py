@@ -36,6 +36,7 @@ from typing import Literal
 import msgspec
 
 from tacit.errors import FileError, InputError
+from tacit.spelling import misspelt
 from tacit.tables.dates import FORMATS, SINCE, day
 
 MISSING = ("", "NA", "N/A", "nan", "null", ".")
@@ -163,11 +164,12 @@ class _Whole(msgspec.Struct, frozen=True):
 def read_dictionary(path: Path) -> Dictionary:
     """Return the dictionary in a manifest or a problem file."""
     try:
-        found = msgspec.toml.decode(path.read_bytes(), type=_Whole).data
+        text = path.read_bytes()
+        found = msgspec.toml.decode(text, type=_Whole).data
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: {error}.") from error
+        raise FileError(f"{path}: {error}.{misspelt(text, _Whole)}") from error
     if found is None:
         raise FileError(f"{path}: has no data dictionary; `tacit federation new --like FILE` drafts one.")
     return found.checked()

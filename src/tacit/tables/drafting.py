@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.errors import MismatchError
+from tacit.spelling import did_you_mean
 from tacit.tables.dates import days, format_of
 from tacit.tables.dictionary import MISSING, Column, Dictionary
 from tacit.tables.sheet import Sheet
@@ -38,7 +39,10 @@ def draft(sheets: Sheet | Sequence[Sheet], target: str | None = None, *, numeric
     for sheet in sheets:
         missing = [name for name in (target, *first.columns) if name not in sheet.columns]
         if missing:
-            raise MismatchError(f"{sheet.label}: has no column {missing[0]!r}; it has {', '.join(sheet.columns)}.")
+            raise MismatchError(
+                f"{sheet.label}: has no column {missing[0]!r}; it has {', '.join(sheet.columns)}."
+                f"{did_you_mean(missing[0], sheet.columns)}"
+            )
     columns, notes = [], []
     for name in first.columns:
         column, said = (Column(name), []) if name in numeric else _column(sheets, name)

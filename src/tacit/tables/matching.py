@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import MismatchError
 from tacit.listing import conjoined, listed
+from tacit.spelling import did_you_mean
 from tacit.tables.dates import days
 from tacit.tables.dictionary import Column, Dictionary
 from tacit.tables.sheet import Sheet
@@ -163,9 +164,8 @@ def _strange(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
     where = f"line {line}, column {column.name!r}:"
     if column.type == "factor":
         words = list(Counter(text for _, text in fields))
-        near = next((level for level in column.levels if level.casefold() == words[0].casefold()), None)
-        hint = f" (did you mean {near!r}?)" if near else ""
-        sentence = f"{where} {listed(words)} is no level{_more(lines)}; it has {listed(column.levels)}{hint}."
+        meant = did_you_mean(words[0], column.levels)
+        sentence = f"{where} {listed(words)} is no level{_more(lines)}; it has {listed(column.levels)}.{meant}"
         return Finding(column.name, "no level", sentence, line, len(fields))
     if column.type == "date":
         sentence = f"{where} is no date of the form {column.form}{_more(lines)}."
@@ -183,8 +183,8 @@ def _beyond(column: Column, lines: Sequence[int]) -> Finding:
 
 def _absent(name: str, columns: Sequence[str]) -> Finding:
     near = next((column for column in columns if column.casefold() == name.casefold()), None)
-    hint = f"it has {near!r}, which is not the same" if near else f"it has {listed(columns)}"
-    return Finding(name, "no column", f"has no column {name!r}; {hint}.")
+    instead = f"{near!r}, which is not the same." if near else f"{listed(columns)}.{did_you_mean(name, columns)}"
+    return Finding(name, "no column", f"has no column {name!r}; it has {instead}")
 
 
 def _coded(values: Array, dictionary: Dictionary, column: Column) -> list[Array]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacit.errors import FileError
+from tacit.spelling import did_you_mean
 from tacit.tables.dialect import Dialect, Reading, decode, sniff
 
 INDEX = ("", "Unnamed: 0")
@@ -59,7 +60,10 @@ class Sheet:
         """Return the sheet with the columns to *keep*, in their order in the file, less those to *drop*."""
         for name in (*(keep or ()), *drop):
             if name not in self.columns:
-                raise FileError(f"{self.label}: has no column {name!r}; it has {', '.join(self.columns)}.")
+                raise FileError(
+                    f"{self.label}: has no column {name!r}; it has {', '.join(self.columns)}."
+                    f"{did_you_mean(name, self.columns)}"
+                )
         chosen = [k for k, name in enumerate(self.columns) if (not keep or name in keep) and name not in drop]
         lines = tuple((n, tuple(fields[k] for k in chosen)) for n, fields in self.lines)
         return replace(self, columns=tuple(self.columns[k] for k in chosen), lines=lines)

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.auditing import Attack, Estimate, Public, View, public_knowledge, watch
-from tacit.auditing.verdict import judge_gaussian
+from tacit.auditing.judging.verdict import judge_gaussian
 from tacit.costs import Quadratic
 from tacit.masks import AffineMasks, Mechanism
 from tacit.solving import Problem, prepare

@@ -9,8 +9,8 @@ import numpy as np
 
 from tacit.auditing.attacks.probe import Unknowns, parts
 from tacit.auditing.attacks.rehearsal import Enough, Heard, Opaque
-from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Exchange
 from tacit.typing import Array, Numbers, Rows
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from tacit.auditing.attacks.estimate import Estimate
 from tacit.auditing.attacks.likelihood import coefficients, misses_coefficients
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 _MOST = 1 << 16

@@ -15,8 +15,8 @@ import numpy as np
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.readings import by_agent, curvature
 from tacit.auditing.attacks.replay import Replay
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 
 
 @dataclass(frozen=True, slots=True)

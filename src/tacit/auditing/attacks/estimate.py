@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 About = Literal[

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 
 
 @dataclass(frozen=True, slots=True)

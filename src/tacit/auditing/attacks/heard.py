@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.auditing.attacks.words import as_numbers
-from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, View, gossip
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Exchange, View, gossip
 from tacit.typing import Array, Words
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from tacit.auditing.attacks.estimate import Estimate, nothing, of_each
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.tree_sums import TreeSums
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 _READ = (Replay(), TreeSums())  # what reads gradients of any cost

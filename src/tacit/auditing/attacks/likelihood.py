@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.auditing.attacks.estimate import Estimate
 from tacit.auditing.attacks.unmask import deviations, known_masks
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.errors import InputError
 from tacit.typing import Array
 

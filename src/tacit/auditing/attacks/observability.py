@@ -25,8 +25,8 @@ from tacit.auditing.attacks.heard import said
 from tacit.auditing.attacks.imagined import Imagined
 from tacit.auditing.attacks.rehearsal import Heard, Opaque, directed, is_linear, rehearse
 from tacit.auditing.attacks.unmask import deviations, unmasked
-from tacit.auditing.public import Public
-from tacit.auditing.view import Exchange, View, masks_of
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.typing import Array
 
 _ROUNDING = 3e-16

@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.unmask import unmasked
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 

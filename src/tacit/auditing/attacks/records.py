@@ -21,8 +21,8 @@ import numpy as np
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
-from tacit.auditing.public import Public, Records
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public, Records
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Algorithm, Array, Cost
 
 Terms = Callable[[Array], Array]

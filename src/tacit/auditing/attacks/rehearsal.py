@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.auditing.attacks.imagined import Imagined
-from tacit.auditing.public import Public
+from tacit.auditing.knowledge.public import Public
 from tacit.errors import InputError
 from tacit.typing import Array, Numbers, Rows
 

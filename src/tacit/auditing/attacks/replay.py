@@ -26,8 +26,8 @@ from tacit.auditing.attacks.heard import said, totals
 from tacit.auditing.attacks.probe import Probe, Query, Unknowns
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
-from tacit.auditing.public import Public
-from tacit.auditing.view import View, received
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View, received
 from tacit.typing import Array
 
 _DETERMINED = 1e-7

@@ -15,8 +15,8 @@ import numpy as np
 from tacit.auditing.attacks.estimate import Estimate
 from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.unmask import deviations
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 
 
 @dataclass(frozen=True, slots=True)

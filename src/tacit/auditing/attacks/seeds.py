@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.likelihood import coefficients, misses_coefficients
-from tacit.auditing.public import Public
-from tacit.auditing.view import View, masks_of
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View, masks_of
 from tacit.typing import Array
 
 _NEAR, _CLOSE = 1e-5, 1e-9  # in units of σ: at a first glance, and for certain

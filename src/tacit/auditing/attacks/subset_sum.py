@@ -17,8 +17,8 @@ import numpy as np
 from tacit.auditing.attacks.component_sums import ComponentSums
 from tacit.auditing.attacks.estimate import Estimate, of_each
 from tacit.auditing.attacks.likelihood import misses_coefficients
-from tacit.auditing.public import Public
-from tacit.auditing.view import View
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 

@@ -22,9 +22,9 @@ from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.words import as_numbers, minus, plus
-from tacit.auditing.public import Public
-from tacit.auditing.tree import parents_and_depths
-from tacit.auditing.view import View, masks_of
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.tree import parents_and_depths
+from tacit.auditing.knowledge.view import View, masks_of
 from tacit.typing import Array, Words
 
 _SUMS = 8  # looked at, one after the other, for one that holds gradients

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.words import minus, plus
-from tacit.auditing.public import Public
-from tacit.auditing.view import View, masks_of
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View, masks_of
 from tacit.typing import Words
 
 

@@ -12,7 +12,7 @@ from tacit.auditing.experiments.masks import bits, folded, pairs, repeated, sing
 from tacit.auditing.experiments.one_run import coordinates, knowledge, likelihood, prior, sums
 from tacit.auditing.experiments.setting import Setting, settle
 from tacit.auditing.experiments.several_runs import going_on, linkability, participants, retries, reuse
-from tacit.auditing.verdict import Verdict
+from tacit.auditing.judging.verdict import Verdict
 
 EXPERIMENTS: dict[str, Callable[[Setting], Verdict]] = {
     "law of the masks": likelihood,

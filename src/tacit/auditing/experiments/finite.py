@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import networkx as nx
@@ -14,8 +13,9 @@ from tacit.auditing.attacks.low_bits import LowBits
 from tacit.auditing.attacks.seeds import SeedEnumeration
 from tacit.auditing.experiments.links import bits_of_links
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.release import release, scales_of
-from tacit.auditing.verdict import Verdict, judge_looks, judge_mean, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_looks, judge_mean, skipped
+from tacit.auditing.recording.release import release, scales_of
+from tacit.masks import with_equal_links
 from tacit.network import Network
 from tacit.typing import Array
 
@@ -29,7 +29,7 @@ def candidates(setting: Setting) -> Verdict:
     honest, sigma, size = setting.honest, setting.masks.sigma, setting.deviation
     if not 2 <= len(honest) <= _AGENTS:
         return skipped("finite candidates", "too many stories" if len(honest) > _AGENTS else "one honest agent")
-    if len(scales_of(setting.masks, _TRIALS)) != _TRIALS:
+    if setting.masks.kind != "affine":
         return skipped("finite candidates", "played under affine masks")
     stories = size * np.array(list(product((0.0, 1.0), repeat=len(honest))))[:, :, None]
     laplacian = setting.covariance / (2.0 * sigma**2)
@@ -54,7 +54,7 @@ def low_bits(setting: Setting) -> Verdict:
     scales = scales_of(setting.masks, 20_000)
     secrets = np.zeros((2, len(scales)))
     secrets[1] = size
-    masks = replace(setting.masks, link_scales=())
+    masks = with_equal_links(setting.masks)
     done = release(masks, _PAIR, secrets, (), keys=setting.keys)
     z = np.concatenate([coefficients(view, done.public)[1] for view in done.views], axis=1)
     thirds = release(masks, _PAIR, secrets / 3.0, (), keys=setting.keys)

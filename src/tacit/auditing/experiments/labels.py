@@ -14,7 +14,7 @@ from tacit.auditing.attacks.labels import likeliest_labels
 from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.subset_sum import only_subset
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.verdict import Verdict, judge_mean, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_mean, skipped
 from tacit.costs import Family, Logistic
 from tacit.typing import Array
 

@@ -17,9 +17,9 @@ from scipy.stats import chi2
 from tacit.auditing import looks
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.experiments.terms import both_ways
+from tacit.auditing.judging.verdict import RISK, Verdict, judge_looks
 from tacit.auditing.looks import Look
-from tacit.auditing.release import groups_of
-from tacit.auditing.verdict import RISK, Verdict, judge_looks
+from tacit.auditing.recording.release import groups_of
 from tacit.typing import Array
 
 

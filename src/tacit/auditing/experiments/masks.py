@@ -12,9 +12,9 @@ from tacit.auditing import looks
 from tacit.auditing.experiments import jointly
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.experiments.terms import Gaussian
+from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
-from tacit.auditing.release import groups_of
-from tacit.auditing.verdict import Verdict, judge_looks
+from tacit.auditing.recording.release import groups_of
 from tacit.typing import Array
 
 _SOME, _KEYS = 2_000_000, 1_500_000  # of very many masks

@@ -10,9 +10,9 @@ from tacit.auditing.attacks.likelihood import MaximumLikelihood
 from tacit.auditing.attacks.prior import GaussianPrior
 from tacit.auditing.attacks.prior_knowledge import PriorKnowledge
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.release import groups_of, scales_of
-from tacit.auditing.verdict import Verdict, judge_exact, judge_gaussian, judge_looks, skipped
-from tacit.auditing.view import masks_of
+from tacit.auditing.judging.verdict import Verdict, judge_exact, judge_gaussian, judge_looks, skipped
+from tacit.auditing.knowledge.view import masks_of
+from tacit.auditing.recording.release import groups_of, scales_of
 
 _RELEASES, _WIDEST = 300, 16
 

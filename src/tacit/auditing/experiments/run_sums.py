@@ -15,12 +15,12 @@ import numpy as np
 
 from tacit.auditing import looks
 from tacit.auditing.attacks.words import minus, parts, plus
+from tacit.auditing.judging.verdict import Verdict, judge_looks, skipped
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Exchange, View
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.look import worst_of
 from tacit.auditing.looks.repeats import pairs_of
-from tacit.auditing.public import Public
-from tacit.auditing.verdict import Verdict, judge_looks, skipped
-from tacit.auditing.view import Exchange, View
 from tacit.typing import Array, Words
 
 _ATTACK = "every sum of the run"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.experiments.terms import Gaussian, gaussian
-from tacit.auditing.game import honest_part
-from tacit.auditing.release import Keys, Release, bound_of, release, scales_of
-from tacit.masks import GaussianMasks
+from tacit.auditing.recording.release import Keys, Release, bound_of, release, scales_of
+from tacit.auditing.trials.game import honest_part
+from tacit.masks import Once
 from tacit.network import Network
 from tacit.typing import Array
 
@@ -24,7 +24,7 @@ _WIDEST = 16
 class Setting:
     """A mechanism on a network, and who attacks it."""
 
-    masks: GaussianMasks
+    masks: Once
     network: Network
     coalition: tuple[int, ...]
     columns: int
@@ -126,7 +126,7 @@ class Setting:
 
 
 def settle(
-    masks: GaussianMasks,
+    masks: Once,
     network: Network,
     coalition: Sequence[int],
     *,

@@ -15,11 +15,11 @@ from tacit.auditing.attacks.participants import ChangedParticipants
 from tacit.auditing.attacks.retries import Retries
 from tacit.auditing.attacks.reuse import MaskReuse
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.game import honest_part
-from tacit.auditing.release import Release as Released
-from tacit.auditing.release import release, scales_of
-from tacit.auditing.verdict import Verdict, judge_exact, judge_gaussian, judge_mean, skipped
-from tacit.auditing.view import View
+from tacit.auditing.judging.verdict import Verdict, judge_exact, judge_gaussian, judge_mean, skipped
+from tacit.auditing.knowledge.view import View
+from tacit.auditing.recording.release import Release as Released
+from tacit.auditing.recording.release import release, scales_of
+from tacit.auditing.trials.game import honest_part
 from tacit.certificates import Release as Entry
 from tacit.certificates import exposures
 from tacit.network import Network
@@ -63,7 +63,7 @@ def participants(setting: Setting) -> Verdict:
             break
     else:
         return skipped("changed participants", "nobody can leave without cutting the network")
-    if setting.masks.link_scales:
+    if setting.masks.scale_of:
         return skipped("changed participants", "links have scales of their own")
     smaller = Network(rest)
     coalition = tuple(smaller.index[network.agents[c]] for c in setting.coalition)

@@ -14,11 +14,11 @@ import numpy as np
 from tacit.auditing import looks
 from tacit.auditing.experiments import jointly
 from tacit.auditing.experiments.terms import Terms, Uniform, uniform
+from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
-from tacit.auditing.release import Keys
-from tacit.auditing.verdict import Verdict, judge_looks
-from tacit.masks import SumMasks
+from tacit.auditing.recording.release import Keys
+from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Array, Words
 
@@ -43,7 +43,7 @@ class Drawn(NamedTuple):
     """Very many sums of two numbers."""
 
 
-def draw_words(masks: SumMasks, network: Network, *, keys: Keys, rng: np.random.Generator) -> Drawn:
+def draw_words(masks: Afresh, network: Network, *, keys: Keys, rng: np.random.Generator) -> Drawn:
     """Run four times."""
     columns = min(_COLUMNS, max(300, _NUMBERS // (8 * len(network.links) * masks.words)))
     shapes = (2, columns), (_SUMS, _SHORT), (_VERY_MANY, _SHORTEST)
@@ -82,7 +82,7 @@ def repeated(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     return judge_looks("masks that come twice", _repeats(drawn, rng), says=says)
 
 
-def _numbers(masks: SumMasks, network: Network, sums: int, columns: int, rng: np.random.Generator) -> list[Array]:
+def _numbers(masks: Afresh, network: Network, sums: int, columns: int, rng: np.random.Generator) -> list[Array]:
     return [0.5 * masks.bound * rng.uniform(-1.0, 1.0, (len(network), columns)) for _ in range(sums)]
 
 

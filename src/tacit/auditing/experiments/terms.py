@@ -17,11 +17,11 @@ from scipy.special import ndtr
 
 from tacit.auditing.attacks.unmask_words import known_words
 from tacit.auditing.attacks.words import minus, parts
+from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.auditing.looks.ranks import bits_of
-from tacit.auditing.release import Keys, release, release_sums
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Exchange, View, masks_of
-from tacit.masks import GaussianMasks, SumMasks
+from tacit.auditing.recording.release import Keys, release, release_sums
+from tacit.auditing.recording.scales import scales_of_links
+from tacit.masks import Afresh, Once
 from tacit.network import Network
 from tacit.typing import Array, Words
 
@@ -89,7 +89,7 @@ class Uniform(NamedTuple):
     """Columns of one sum."""
 
 
-def gaussian(masks: GaussianMasks, network: Network, secrets: Array, *, keys: Keys) -> Gaussian:
+def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Gaussian:
     """Run phase 1 on secrets, (n, columns), and return all its terms."""
     done = release(masks, network, secrets, tuple(range(len(network))), keys=keys)
     exchange = masks_of(done.views[0])[0]
@@ -127,7 +127,7 @@ def gaussian(masks: GaussianMasks, network: Network, secrets: Array, *, keys: Ke
     return Gaussian(terms, y, steps, sizes, off, _effective(done.views[0]).shape[1])
 
 
-def uniform(masks: SumMasks, network: Network, sums: list[Array], *, keys: Keys, pieces: bool = False) -> Uniform:
+def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, pieces: bool = False) -> Uniform:
     """Add up several times in one run, and return all terms; two words of a number count as two.
 
     The last number of every sum is the one that says that somebody's number is beyond the bound: nobody's is.

@@ -18,11 +18,11 @@ from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.attacks.words import minus, parts, total
 from tacit.auditing.experiments.single_words import attack_single_words, draw_words
 from tacit.auditing.experiments.terms import Uniform, both_ways
+from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.repeats import pairs_of
-from tacit.auditing.release import Keys, Release, release_sums
-from tacit.auditing.verdict import Verdict, judge_looks
-from tacit.masks import SumMasks
+from tacit.auditing.recording.release import Keys, Release, release_sums
+from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Words
 
@@ -31,7 +31,7 @@ _WORDS = 4_000_000  # drawn at once, in a network with many links
 
 
 def attack_words(
-    masks: SumMasks, network: Network, coalition: Sequence[int], *, keys: Keys, rng: np.random.Generator
+    masks: Afresh, network: Network, coalition: Sequence[int], *, keys: Keys, rng: np.random.Generator
 ) -> list[Verdict]:
     """Return the verdicts on sums over components and over cuts, on single words and links, and on two sums."""
     columns = min(_COLUMNS, max(200, _WORDS // (2 * len(network.links))))

@@ -25,7 +25,7 @@ import numpy as np
 from tacit.algorithms import Standardised
 from tacit.costs import Family
 from tacit.errors import CostError, FileError, InputError, ProtocolError, TacitError
-from tacit.masks import Hidden, Keystream, SumMasks
+from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
@@ -226,7 +226,7 @@ class Agent:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
                     )
-                if published[0] and not isinstance(self.job.privacy, SumMasks):  # whose masks serve one sum anyway
+                if published[0] and not drawn_afresh(self.job.privacy):  # whose masks serve one sum anyway
                     return hide_again(carried, cost, peers, seat=self.seat)
             store.fix("drawn", b"")
             if self.job.privacy is None:

@@ -32,7 +32,7 @@ import numpy as np
 from tacit.algorithms import ALGORITHMS, ERRANDS
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
-from tacit.masks import GaussianMasks, SumMasks
+from tacit.masks import has_level
 from tacit.network import Network
 from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
@@ -135,9 +135,7 @@ def refuse_unshared(job: Job) -> None:
         raise InputError("peers draw real masks: a seed is for simulations, and there is none on this runtime.")
     if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values()}:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
-    if privacy is None or isinstance(privacy, SumMasks):
-        return
-    if privacy.kind == "basis" or not isinstance(privacy, GaussianMasks) or privacy.link_scales:
+    if not has_level(privacy):
         raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
 
 

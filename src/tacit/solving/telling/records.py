@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.costs import Basis, Quadratics, packed_size
+from tacit.costs import packed_size
 from tacit.costs.secrets import Secrets
-from tacit.masks import GaussianMasks
+from tacit.masks import Basis, Quadratics, drawn_once
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, Telling
@@ -47,7 +47,7 @@ def of_records(problem: Problem, job: Job) -> Telling:
     secrets = [replace(model, records=0) if part is None else part for part in known]
     names = [str(agent) for agent in problem.network.agents]
     degrees = [int(degree) for degree in problem.network.degrees]
-    masked_once = isinstance(job.privacy, GaussianMasks)
+    masked_once = drawn_once(job.privacy)
     apart = not masked_once and len(set(degrees)) > 1 and asks_for_degrees(job, model)
     if apart:
         secrets = [part.at(degree) for part, degree in zip(secrets, degrees, strict=True)]
@@ -61,7 +61,7 @@ def of_records(problem: Problem, job: Job) -> Telling:
     most = packed_size(problem.dim) + problem.dim if quadratic and not apart else None
     a_round, numbers = _counted(problem, job, secrets[first], most)
     masks = job.privacy
-    told = _coefficients(masks.basis) if isinstance(masks, GaussianMasks) else replayed(job)
+    told = _coefficients(masks.basis) if drawn_once(masks) else replayed(job)
     verdicts: dict[int, Verdict | None] = {}
     small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
     if small and (apart or numbers > CLOSE * hidden):
@@ -91,7 +91,7 @@ def of_records(problem: Problem, job: Job) -> Telling:
 def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> tuple[int, int]:
     """Return the told numbers of a round, and of a run that is typical."""
     m = problem.dim
-    if isinstance(job.privacy, GaussianMasks):  # one sum of coefficients
+    if drawn_once(job.privacy):  # one sum of coefficients
         return 0, len(job.privacy.basis.scales(m))
     a_round = 0
     if m <= _WIDE:

@@ -27,12 +27,12 @@ from tacit.auditing.attacks.distinguish import NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.attacks.words import as_numbers
-from tacit.auditing.public import Public
-from tacit.auditing.release import Keys, bound_of, release, scales_of
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.verdict import RISK, Verdict, share_limits, skipped
-from tacit.auditing.view import View
-from tacit.masks import GaussianMasks, Mechanism
+from tacit.auditing.judging.verdict import RISK, Verdict, share_limits, skipped
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View
+from tacit.auditing.recording.release import Keys, bound_of, release, scales_of
+from tacit.auditing.recording.scales import scales_of_links
+from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.typing import Array
 
@@ -83,7 +83,7 @@ def play(
     change = worst_direction(laplacian)
     if change is None:
         return skipped("distinguishing game", "no two honest agents are linked: there is nothing left to hide")
-    sigma = masks.sigma if isinstance(masks, GaussianMasks) else None
+    sigma = masks.sigma
     scores, scales = [], scales_of(masks, games // 2)
     bound = bound_of(masks, network) / max(1.0, float(scales.max()))
     mu, distance = worlds_apart(mu, sigma or 1.0, change, laplacian, bound=bound)

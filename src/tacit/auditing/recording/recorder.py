@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.listening import ENOUGH, Listening, ListeningAlone, Wiretap
-from tacit.auditing.view import Exchange
+from tacit.auditing.knowledge.view import Exchange
+from tacit.auditing.recording.listening import ENOUGH, Listening, ListeningAlone, Wiretap
 from tacit.network import Network
 from tacit.runtimes import Together
 from tacit.typing import Peers

@@ -1,11 +1,10 @@
-"""Public functions φ₁ … φ_p, whose coefficients in each cost are what masks hide.
+"""Coefficients along public functions: what masks hide of a cost, read from it and folded back.
 
     h(x) = g(x) + Σ_l θ_l φ_l(x)
 
     Linear        φ_k = x_k                          the paper: θ = α
     Quadratics    φ_jk = x_j x_k (½x_j² for j = k)   θ = (P, q): a quadratic cost is nothing else
-    Monomials     products of powers up to a degree  polynomial costs; degree 0 is the constant
-    Functions     any list of your own
+    Components    any public `Functions`             θ of a cost that is written as an `Expansion` in them
 
 A basis reads the coefficients of a cost and returns the same cost with others: that is all that a mask needs. Its
 `scales` are the masks' deviations relative to σ. For quadratics they are 1 on the diagonal of P and 1/√2 beside it,
@@ -18,20 +17,22 @@ Function sharing (Gade & Vaidya, *Private optimization on networks*, ACC 2018) i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cache
-from itertools import combinations_with_replacement
-from typing import NamedTuple
 
 import numpy as np
 
-from tacit.costs.affine import Affine
-from tacit.costs.composite import Composite
-from tacit.costs.expansion import Expansion
-from tacit.costs.family import Family
-from tacit.costs.packed import pack, packed_size, unpack
-from tacit.costs.quadratic import Quadratic
-from tacit.costs.stack import CostStack, groups
+from tacit.costs import (
+    Affine,
+    Composite,
+    CostStack,
+    Expansion,
+    Family,
+    Functions,
+    Quadratic,
+    pack,
+    packed_size,
+    unpack,
+)
+from tacit.costs.stack import groups
 from tacit.coverage import Coverage, Kind, Part, together
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -164,46 +165,35 @@ class Quadratics(Basis):
         return float(np.sqrt(2.0) * (np.sqrt(dim) + 3.0))
 
 
-class Function(NamedTuple):
-    """One public function of x, with its derivatives."""
+class Components(Basis):
+    """Any public functions: the coefficients of costs that are written as an `Expansion` in them."""
 
-    value: Callable[[Array], Array]
-    grad: Callable[[Array], Array]
-    hess: Callable[[Array], Array]
-    scale: float = 1.0
-    """The mask's deviation relative to σ."""
-
-
-class Functions(Basis):
-    """Any public functions. Masks hide the coefficients of costs that are written as an `Expansion` in them."""
-
-    def __init__(self, functions: Sequence[Function]) -> None:
-        scales = [function.scale for function in functions]
-        if not scales or not all(0 < scale < np.inf for scale in scales):
-            raise CostError("a basis needs at least one function, and a positive scale for each.")
-        self.functions, self.extremes = tuple(functions), (min(scales), max(scales))
+    def __init__(self, functions: Functions) -> None:
+        self.functions, self.bends_costs = functions, functions.is_curved
+        scales = [function.scale for function in functions.functions]
+        self.extremes = (min(scales), max(scales))
 
     def scales(self, dim: int) -> Array:
         """Return the functions' own."""
-        return np.array([function.scale for function in self.functions])
+        return np.array([function.scale for function in self.functions.functions])
 
     def read(self, cost: AnyCost) -> Array:
-        """Return the coefficients of an expansion in this basis; refuse any other cost.
+        """Return the coefficients of an expansion in these functions; refuse any other cost.
 
-        Where the basis has x₁ … x_m, the affine part of the rest is among them: beside them it would be added to
-        masked coefficients as it is, off their lattice, and its low bits would tell it.
+        Where x₁ … x_m are among them, the affine part of the rest belongs to theirs: beside them it would be added
+        to masked coefficients as it is, off their lattice, and its low bits would tell it.
         """
         if isinstance(cost, CostStack):
-            return cost.spread(lambda group: self.read(group.cost), (cost.shape[0], len(self.functions)))
-        if not (isinstance(cost, Expansion) and cost.functions == self.functions):
+            return cost.spread(lambda group: self.read(group.cost), (cost.shape[0], len(self.functions.functions)))
+        if not (isinstance(cost, Expansion) and cost.functions == self.functions.functions):
             raise CostError(
                 "masks over these functions hide coefficients, and a cost has none in them; write it as "
                 "tacit.Expansion(basis, theta, rest=…)."
             )
-        if cost.rest is None or self.linear is None:
+        if cost.rest is None or self.functions.linear is None:
             return cost.theta
         theta = cost.theta.copy()
-        theta[..., self.linear] += cost.affine
+        theta[..., self.functions.linear] += cost.affine
         return theta
 
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
@@ -215,87 +205,36 @@ class Functions(Basis):
     def _fold(self, cost: Family, theta: Array) -> Family:
         if not isinstance(cost, Expansion):
             raise CostError("only an expansion has coefficients to fold masks into.")
-        if self.linear is not None:
+        if self.functions.linear is not None:
             cost = cost.with_affine(np.zeros_like(cost.affine))
         return cost.with_theta(theta)
 
     def _coverage(self, cost: Family) -> Coverage:
-        """Return that the components along the basis are hidden, and whether that is all."""
-        count = len(self.functions)
+        """Return that the components along the functions are hidden, and whether that is all."""
+        count = len(self.functions.functions)
         written = f"{count} public function{'s' * (count > 1)}"
         if self.covers(cost):
             return Coverage(kind=self.kind, parts=("whole",), hidden=(f"whole costs, written in {written}",))
-        if self._is_constant(cost.dim):
+        if self.functions.is_constant(cost.dim):  # a mask changes no gradient
             return Coverage(kind=self.kind, parts=(), hidden=("nothing but a constant",), open=("the rest",))
         hidden = (f"the components of each cost along {written}",)
         rest = cost.rest if isinstance(cost, Expansion) else None
         parts: tuple[Part, ...] = ("components",)
-        if rest is not None and self.linear is not None:
+        if rest is not None and self.functions.linear is not None:
             parts = (*parts, *(part for part in rest.affine_part.parts if part != "whole"))
         exact = rest is None or rest.splits_exactly or not set(parts) & set(rest.affine_part.parts)
         return Coverage(kind=self.kind, parts=parts, hidden=hidden, open=("the rest",), exact=exact)
-
-    def _is_constant(self, dim: int) -> bool:
-        """Tell whether no function changes with x, as far as a few points tell: then a mask changes no gradient."""
-        points = (np.full(dim, 0.5), np.linspace(-1.0, 2.0, dim), np.linspace(3.0, 1.0, dim))
-        return not any(np.any(function.grad(x)) for function in self.functions for x in points)
-
-    @property
-    def linear(self) -> tuple[int, ...] | None:
-        """Where x₁ … x_m are among the functions; None where that is not known."""
-        return None
 
     def bends(self, dim: int) -> float:
         """Return infinity: nothing is known of the functions' curvature."""
         return np.inf if self.bends_costs else 0.0
 
     def covers(self, cost: AnyCost) -> bool:
-        """Of expansions in this basis with nothing else in them."""
+        """Of expansions in these functions with nothing else in them."""
         return all(
-            isinstance(part, Expansion) and part.functions == self.functions and part.rest is None
+            isinstance(part, Expansion) and part.functions == self.functions.functions and part.rest is None
             for part in _parts(cost)
         )
-
-
-class Monomials(Functions):
-    """All products x₁^e₁ … x_m^e_m with e₁ + … + e_m ≤ degree, the constant 1 included."""
-
-    def __init__(self, dim: int, degree: int) -> None:
-        if dim < 1 or degree < 0:
-            raise CostError(f"monomials of {dim} unknown(s) up to degree {degree}: there are none.")
-        self.dim, self.degree = dim, degree
-        picks = [pick for k in range(degree + 1) for pick in combinations_with_replacement(range(dim), k)]
-        self.exponents = tuple(tuple(pick.count(k) for k in range(dim)) for pick in picks)
-        super().__init__([_monomial(e) for e in self.exponents])
-        self.bends_costs = degree > 1
-
-    @property
-    def linear(self) -> tuple[int, ...] | None:
-        """From degree 1 on."""
-        if self.degree < 1:
-            return None
-        return tuple(self.exponents.index(tuple(int(k == j) for k in range(self.dim))) for j in range(self.dim))
-
-
-@cache
-def _monomial(powers: tuple[int, ...]) -> Function:
-    """Return x₁^e₁ … x_m^e_m: the same object for the same powers, so that equal bases are equal."""
-    exponents, unit = np.array(powers, dtype=np.float64), np.eye(len(powers))
-
-    def value(x: Array, less: Array | float = 0.0) -> Array:
-        return np.asarray(np.prod(x ** np.maximum(exponents - less, 0.0), axis=-1))
-
-    def grad(x: Array) -> Array:
-        return np.stack([e * value(x, unit[k]) for k, e in enumerate(exponents)], axis=-1)
-
-    def hess(x: Array) -> Array:
-        rows = [
-            np.stack([e * (f - (j == k)) * value(x, unit[j] + unit[k]) for k, f in enumerate(exponents)], axis=-1)
-            for j, e in enumerate(exponents)
-        ]
-        return np.stack(rows, axis=-2)
-
-    return Function(value, grad, hess)
 
 
 def _parts(cost: AnyCost) -> list[Family]:

@@ -14,14 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.public import Public
-from tacit.auditing.recorder import Recorder
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Own, Published, View
-from tacit.costs import Affine, Expansion, Functions, Linear, Quadratic, Quadratics, packed_size, stack, unpack
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import Own, Published, View
+from tacit.auditing.recording.recorder import Recorder
+from tacit.auditing.recording.scales import scales_of_links
+from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
 from tacit.costs.told import Piece, Told
 from tacit.errors import InputError
-from tacit.masks import GaussianMasks, Keystreams, Mechanism, SumMasks, agent_keys
+from tacit.masks import (
+    Afresh,
+    Components,
+    Keystreams,
+    Mechanism,
+    Once,
+    agent_keys,
+    drawn_afresh,
+    drawn_once,
+)
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Stacked
 from tacit.runtimes.peers.epochs import Cancelling
@@ -74,9 +83,9 @@ def release(
 
     *without* is an agent that has left: the others cancel the terms that they shared with it, as peers do.
     """
-    if isinstance(masks, SumMasks):
+    if drawn_afresh(masks):
         return release_sums(masks, network, [secrets], coalition, keys=keys)
-    if not isinstance(masks, GaussianMasks):
+    if not drawn_once(masks):
         raise InputError(f"the audit knows Gaussian masks and secret sums, and no {type(masks).__name__}.")
     width = _width(masks)
     views, kept, scales = [], [], []
@@ -95,7 +104,7 @@ def release(
         views.append(_view(coalition, recorder, Published(gradients=told), part.shape[1]))
         kept.append(part)
         scales.append(masks.basis.scales(hidden.cost.dim))
-    public = _public(masks, network, kept[0].shape[1], sigma=masks.sigma)
+    public = _public(masks, network, kept[0].shape[1])
     return Release(views, public, np.concatenate(scales), np.concatenate(kept, axis=1))
 
 
@@ -108,15 +117,15 @@ def _rows_of(network: Network, agent: int) -> Rows:
 
 def scales_of(masks: Mechanism, count: int) -> Array:
     """Return σ of every coordinate of a release of about *count* coordinates, as multiples of sigma."""
-    width = _width(masks) if isinstance(masks, GaussianMasks) else 0
-    if not width or not isinstance(masks, GaussianMasks):
+    width = _width(masks) if drawn_once(masks) else 0
+    if not width or not drawn_once(masks):
         return np.ones(count)
-    dim = _SIDE if isinstance(masks.basis, Quadratics) else 1
+    dim = _SIDE if masks.kind == "quadratic" else 1
     return np.tile(masks.basis.scales(dim), max(1, min(count // width, _MOST)))
 
 
 def release_sums(
-    masks: SumMasks,
+    masks: Afresh,
     network: Network,
     sums: Sequence[Array],
     coalition: Sequence[int],
@@ -135,8 +144,7 @@ def release_sums(
         hidden.peers.sum(told)
     width = sums[0].shape[1]
     view = _view(coalition, recorder, Published(words=recorder.words), width)
-    step = masks.fixed_point(agents=len(network)).step
-    public = _public(masks, network, width, sigma=None, step=step)
+    public = _public(masks, network, width)
     return Release([view], public, np.ones(width), sums[0])
 
 
@@ -146,14 +154,14 @@ def _in_pieces(secrets: Array) -> Told:
     return Told(len(secrets), [Piece(half.shape[1], partial(np.array, half)) for half in halves])
 
 
-def groups_of(masks: GaussianMasks, count: int) -> list[tuple[str, NDArray[np.intp]]]:
+def groups_of(masks: Once, count: int) -> list[tuple[str, NDArray[np.intp]]]:
     """Return which coordinates of a release of about *count* belong together: same coefficient, same kind."""
     width = _width(masks)
     if not width:
         return []
     repeats = len(scales_of(masks, count)) // width
     groups = [("at a coefficient", np.tile(np.arange(width), repeats))]
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         rows, columns = np.triu_indices(_SIDE)
         kinds = np.concatenate([(rows != columns).astype(np.intp), np.full(_SIDE, 2)])
         groups.append(("in a block (diagonal, mixed, linear)", np.tile(kinds, repeats)))
@@ -165,23 +173,24 @@ def bound_of(masks: Mechanism, network: Network) -> float:
     return masks.terms(network, 1).bound
 
 
-def _width(masks: GaussianMasks) -> int:
+def _width(masks: Once) -> int:
     """Return how many coefficients a cost has; 0 where any number will do."""
-    if isinstance(masks.basis, Linear):
+    if masks.kind == "affine":
         return 0
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         return packed_size(_SIDE) + _SIDE
     return len(masks.basis.scales(1))
 
 
-def _cost(masks: GaussianMasks, secrets: Array) -> Any:
-    if isinstance(masks.basis, Linear):
+def _cost(masks: Once, secrets: Array) -> Any:
+    if masks.kind == "affine":
         return stack([Affine(row) for row in secrets])
-    if isinstance(masks.basis, Quadratics):
+    if masks.kind == "quadratic":
         size = packed_size(_SIDE)
         return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])
-    if isinstance(masks.basis, Functions):
-        return stack([Expansion(masks.basis, row) for row in secrets])
+    if isinstance(masks.basis, Components):
+        functions = masks.basis.functions
+        return stack([Expansion(functions, row, dim=1) for row in secrets])  # no function is asked for a value
     raise InputError(f"the audit has no made-up costs for the basis {type(masks.basis).__name__}.")
 
 
@@ -191,19 +200,15 @@ def _view(coalition: Sequence[int], recorder: Recorder, published: Published, wi
     return View(coalition=members, own=nothing, exchanges=recorder.exchanges(), published=published)
 
 
-def _public(
-    masks: Mechanism, network: Network, width: int, *, sigma: float | None, step: float | None = None
-) -> Public:
-    if isinstance(masks, GaussianMasks):
-        step = masks.lattice(agents=len(network), links=len(network.links)).step
+def _public(masks: Mechanism, network: Network, width: int) -> Public:
     return Public(
         links=network.links,
         weights=mixing_weights(network).toarray(),
         start=np.zeros(width),
         point=np.zeros(width),
-        mechanism="sums" if sigma is None else "coefficients",
-        sigma=sigma,
+        mechanism="sums" if masks.fresh_each_sum else "coefficients",
+        sigma=masks.sigma,
         link_scales=scales_of_links(masks, network),
-        step=step or 0.0,
-        words=masks.words if isinstance(masks, SumMasks) else 1,
+        step=masks.terms(network, width).step,
+        words=masks.words or 1,
     )

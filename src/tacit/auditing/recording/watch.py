@@ -13,17 +13,18 @@ from tacit.auditing.attacks.contents import points_of
 from tacit.auditing.attacks.heard import decoded
 from tacit.auditing.attacks.records import follow
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.public import Public, Records
-from tacit.auditing.recorder import Recorder
-from tacit.auditing.scales import scales_of_links
-from tacit.auditing.view import Own, Published, View
-from tacit.costs import Logistic, Quadratics, pack, stack
+from tacit.auditing.knowledge.public import Public, Records
+from tacit.auditing.knowledge.view import Own, Published, View
+from tacit.auditing.recording.recorder import Recorder
+from tacit.auditing.recording.scales import scales_of_links
+from tacit.costs import Logistic, pack, stack
 from tacit.errors import InputError, TacitError
-from tacit.masks import AffineMasks, GaussianMasks, Hidden, Mechanism, QuadraticMasks, Source, SumMasks
+from tacit.masks import Hidden, Quadratics, Source, drawn_once
 from tacit.masks.mechanism import EVERY_ROW, Rounded
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Hide, Job, Progress, Run, agents, peers, stacked
 from tacit.solving import Problem
+from tacit.spelling import did_you_mean
 from tacit.typing import Array, Peers
 
 
@@ -106,7 +107,10 @@ def _run(
         return peers.run(job, on_progress, tap=recorder)
     runners = {"agents": agents.run, "stacked": stacked.run}
     if runtime not in runners:
-        raise InputError(f"no runtime is called {runtime!r}; choose stacked, agents or peers.")
+        raise InputError(
+            f"no runtime is called {runtime!r}; choose stacked, agents or peers."
+            f"{did_you_mean(runtime, [*runners, 'peers'])}"
+        )
     return runners[runtime](job, on_progress, tap=recorder, hide=hide)
 
 
@@ -124,7 +128,7 @@ class Publication:
         if masks is None:
             return Hidden(cost, peers)
         hidden = masks.hide(cost, peers, source, network=network, rows=rows)
-        if isinstance(masks, GaussianMasks):
+        if drawn_once(masks):
             first = 0 if rows == EVERY_ROW else int(np.flatnonzero(self._starts == rows.start)[0])
             self._costs[first] = hidden.cost
         return hidden
@@ -153,7 +157,7 @@ def public_point(job: Job) -> Array:
 
     Where curvature is masked it is the origin.
     """
-    if isinstance(job.privacy, QuadraticMasks):
+    if job.privacy is not None and job.privacy.kind == "quadratic":
         return np.zeros_like(job.x0)
     try:
         points = points_of(job.algorithm, job.x0)
@@ -167,7 +171,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
     """Return what everybody knows about a run, and what its theorem concedes."""
     masks, network, point = job.privacy, job.network, public_point(job)
     terms = None if masks is None else masks.terms(network, problem.dim)
-    open_parts = masks is None or isinstance(masks, AffineMasks)
+    open_parts = masks is None or masks.kind == "affine"
     at = np.tile(point, (len(network), 1))
     quadratic = open_parts and Quadratics().covers(problem.stack) and not problem.stack.is_rough
     logistic = open_parts and all(type(cost) is Logistic for cost in problem.costs)
@@ -179,7 +183,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         algorithm=job.algorithm,
         start=job.x0,
         point=point,
-        mechanism=_kind(masks),
+        mechanism="none" if masks is None else masks.kind,
         sigma=None if terms is None else terms.sigma,
         link_scales=scales_of_links(masks, network),
         step=0.0 if terms is None else terms.step,
@@ -189,7 +193,7 @@ def public_knowledge(problem: Problem, job: Job) -> Public:
         features=[cost.A for cost in problem.costs if isinstance(cost, Logistic)] if logistic else None,
         slopes=problem.stack.grad(at) - problem.stack.affine if label_rows is not None else None,
         label_rows=label_rows,
-        records=_records(problem) if isinstance(masks, SumMasks) or masks is None else None,
+        records=_records(problem) if masks is None or masks.fresh_each_sum else None,
         family=families.pop() if len(families) == 1 else None,
     )
 
@@ -228,20 +232,6 @@ def _with_own_sums(view: View, job: Job, coalition: Sequence[int]) -> View:
     except Opaque:
         return view
     return msgspec.structs.replace(view, own=msgspec.structs.replace(view.own, sums=sums))
-
-
-def _kind(masks: Mechanism | None) -> str:
-    if masks is None:
-        return "none"
-    if isinstance(masks, SumMasks):
-        return "sums"
-    return (
-        "affine"
-        if isinstance(masks, AffineMasks)
-        else "quadratic"
-        if isinstance(masks, QuadraticMasks)
-        else "basis"
-    )
 
 
 def _own(job: Job, coalition: Sequence[int], point: Array) -> Own:

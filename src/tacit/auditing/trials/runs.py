@@ -20,10 +20,10 @@ from tacit.auditing.attacks.records import RecordsFromSums
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
-from tacit.auditing.public import Public
-from tacit.auditing.tree import parents_and_depths
-from tacit.auditing.verdict import RISK, Verdict, judge_exact, judge_gaussian, skipped
-from tacit.auditing.view import View
+from tacit.auditing.judging.verdict import RISK, Verdict, judge_exact, judge_gaussian, skipped
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.tree import parents_and_depths
+from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 ATTACKS: tuple[Attack, ...] = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.agent import Agent
 
 
 def metrics(agent: Agent) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.tree import parents_and_depths
-from tacit.auditing.view import Exchange
+from tacit.auditing.knowledge.tree import parents_and_depths
+from tacit.auditing.knowledge.view import Exchange
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Together
 from tacit.typing import Array, Numbers, Peers, Rows

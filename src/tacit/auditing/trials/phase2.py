@@ -7,20 +7,19 @@ many-dimensional quadratic problem is one game, and the shipped algorithm runs o
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 
 from tacit.auditing.attacks.distinguish import Discriminant, NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
-from tacit.auditing.game import Game, honest_part, result, worlds_apart, worst_direction
-from tacit.auditing.public import Public
-from tacit.auditing.release import bound_of
-from tacit.auditing.view import View, gossip
-from tacit.auditing.watch import public_knowledge, watch
+from tacit.auditing.knowledge.public import Public
+from tacit.auditing.knowledge.view import View, gossip
+from tacit.auditing.recording.release import bound_of
+from tacit.auditing.recording.watch import public_knowledge, watch
+from tacit.auditing.trials.game import Game, honest_part, result, worlds_apart, worst_direction
 from tacit.costs import Quadratic
-from tacit.masks import AffineMasks
+from tacit.masks import Mechanism, Once, with_seed
 from tacit.network import Network
 from tacit.solving import Problem, prepare
 from tacit.typing import Algorithm, Array
@@ -29,7 +28,7 @@ _TOGETHER = 400  # games that run as one problem
 
 
 def play_messages(
-    masks: AffineMasks,
+    masks: Once,
     network: Network,
     coalition: Sequence[int],
     *,
@@ -54,7 +53,7 @@ def play_messages(
         world = rng.integers(0, 2, _TOGETHER)
         slopes = np.zeros((len(network), _TOGETHER))
         slopes[honest] = distance * np.outer(change, world - 0.5)
-        fresh = dataclasses.replace(masks, seed=None if seed is None else seed + batch)
+        fresh = with_seed(masks, None if seed is None else seed + batch)
         view, public = _played(fresh, network, coalition, slopes, algorithm, curvature, exchanges)
         z = coefficients(view, public)[1]
         test = NeymanPearson()(z, change, laplacian)
@@ -65,7 +64,7 @@ def play_messages(
 
 
 def _played(
-    masks: AffineMasks,
+    masks: Mechanism,
     network: Network,
     coalition: Sequence[int],
     slopes: Array,

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.auditing.verdict import Verdict
-from tacit.auditing.view import Exchange, View
-from tacit.auditing.watch import watch_again
+from tacit.auditing.judging.verdict import Verdict
+from tacit.auditing.knowledge.view import Exchange, View
+from tacit.auditing.recording.watch import watch_again
 from tacit.runtimes import Job
 
 _KINDS = ("mix", "gather", "up", "down")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.masks import GaussianMasks, Mechanism
+from tacit.masks import Mechanism
 from tacit.network import Network
 from tacit.typing import Array
 
 
 def scales_of_links(masks: Mechanism | None, network: Network) -> Array | None:
     """Return σ of every link as a multiple of sigma, (E,); None where all are 1."""
-    if not isinstance(masks, GaussianMasks) or not masks.link_scales:
+    if masks is None or not masks.scale_of:
         return None
     given = {frozenset(pair): scale for pair, scale in masks.scale_of.items()}
     names = network.agents

@@ -1,0 +1,1 @@
+"""What an attack found beside what the certificate predicts."""

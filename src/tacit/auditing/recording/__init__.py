@@ -1,0 +1,1 @@
+"""Runs and releases of the shipped mechanisms, recorded as a coalition sees them."""

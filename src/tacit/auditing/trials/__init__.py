@@ -1,0 +1,1 @@
+"""Attacks on whole runs, and games between two worlds."""

@@ -1,0 +1,124 @@
+"""Everything that can be checked before a run, without anything private: what `tacit federation check` shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.certificates import Certificate
+from tacit.errors import InputError
+from tacit.federation.declared import telling_of
+from tacit.federation.guarantees import certified
+from tacit.federation.identity import fingerprint
+from tacit.federation.manifest import Manifest, address_of
+from tacit.listing import listed
+from tacit.solving.declared import Declared
+from tacit.solving.stamping import NO_MASKS, of_network
+
+_REACHABLE = 3.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What is known of a run before it begins."""
+
+    manifest: Manifest
+    certificate: Certificate | None
+    """None where nothing is hidden, or nothing can be."""
+    telling: Declared | None
+    """What the answer will tell; None where the manifest declares too little to count it."""
+    reached: Mapping[str, bool]
+    """Whether a member's neighbours answer, where that was tried."""
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether a coalition would learn something exactly."""
+        return self.certificate is not None and not self.certificate.is_private
+
+    @property
+    def problems(self) -> list[str]:
+        """All that is not as it should be, a sentence each."""
+        return [*self._exposures(), *self.manifest.privacy.misfits(), *self._silences()]
+
+    def _exposures(self) -> Iterator[str]:
+        stamps = [NO_MASKS] if self.manifest.privacy.level == "none" else [*of_network(self.manifest.network())]
+        stamps += [] if self.certificate is None else [stamp for stamp in self.certificate.stamps if stamp.voids]
+        yield from map(str, stamps)
+        if self.is_exposed and not stamps:
+            yield (
+                "A coalition would learn something exactly: make a manifest with more links (--links), or against "
+                "fewer members (--any)."
+            )
+
+    def _silences(self) -> Iterator[str]:
+        for name, answers in self.reached.items():
+            if not answers:
+                address = self.manifest.members[name].address
+                yield f"{name} does not answer at {address}: it may not be running yet."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        manifest, neighbours = self.manifest, self.manifest.neighbours()
+        members = [
+            {
+                "name": name,
+                "address": member.address,
+                "neighbours": neighbours[name],
+                "fingerprint": fingerprint(member.certificate),
+                "reached": self.reached.get(name),
+            }
+            for name, member in manifest.members.items()
+        ]
+        return {
+            "title": manifest.title,
+            "run": manifest.run,
+            "session": manifest.session(),
+            "unknowns": manifest.unknowns,
+            "algorithm": manifest.algorithm["name"],
+            "level": manifest.privacy.level,
+            "pairing": manifest.privacy.pairing,
+            "dropout": manifest.dropout,
+            "epoch": manifest.epoch,
+            "members": members,
+            "private": self.certificate is not None and self.certificate.is_private,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "problems": self.problems,
+        }
+
+
+def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) -> Check:
+    """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours."""
+    if me is not None:
+        refuse_stranger(manifest, me)
+    telling = telling_of(manifest)
+    certificate = certified(manifest, any=any, telling=telling)
+    reached = {} if me is None else reach(manifest, manifest.neighbours()[me])
+    return Check(manifest, certificate, telling, reached)
+
+
+def refuse_stranger(manifest: Manifest, me: str) -> None:
+    """Refuse a name that no member has."""
+    if me not in manifest.members:
+        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.")
+
+
+def reach(manifest: Manifest, names: Iterable[str]) -> dict[str, bool]:
+    """Return whether each of these members answers, asked all at once. Nothing is said to them."""
+    names = list(names)
+
+    async def all_at_once() -> list[bool]:
+        return await asyncio.gather(*(_answers(*address_of(manifest.members[name])) for name in names))
+
+    return dict(zip(names, asyncio.run(all_at_once()), strict=True))
+
+
+async def _answers(host: str, port: int) -> bool:
+    try:
+        async with asyncio.timeout(_REACHABLE):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

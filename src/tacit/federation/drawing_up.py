@@ -1,0 +1,155 @@
+"""A manifest from the members' cards: who is linked to whom, how costs are hidden, and what everybody runs.
+
+    cards = [read_card(path) for path in Path(".").glob("*.card")]
+    manifest = draw_up(cards, Plan(unknowns=3, fitting=Fitting(cost="ridge", l2=1.0)))
+    Path("federation.toml").write_bytes(manifest.to_toml())
+
+Whoever draws it up sees nothing private, and has no say in the run: everybody checks the file and starts an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import msgspec
+import networkx as nx
+
+from tacit.algorithms import ALGORITHMS
+from tacit.errors import InputError
+from tacit.federation.cards import Card
+from tacit.federation.fitting import OF_ROWS, Fitting
+from tacit.federation.guarantees import refuse_nothing_hidden
+from tacit.federation.hiding import Hiding
+from tacit.federation.manifest import Manifest, Member, Model, Stop
+from tacit.network import well_connected
+from tacit.solving.effort import worth_hessians
+from tacit.tables import Dictionary
+
+_LEAST = 1e-2  # curvature that is assumed where nothing is known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the members want, before anything is worked out. Fields are options of `tacit federation new`."""
+
+    unknowns: int = 0
+    """How many the costs have, an intercept included; with *data* they are counted."""
+    links: int = 4
+    """How many neighbours everybody has."""
+    hiding: Hiding = field(default_factory=Hiding)
+    fitting: Fitting = field(default_factory=Fitting)
+    data: Dictionary | None = None
+    """What the columns of the members' files mean."""
+    algorithm: str = "auto"
+    settings: Mapping[str, float] = field(default_factory=dict)
+    """Of an algorithm that is named."""
+    count_columns: bool = False
+    """Whether it is counted in secret, before the fit, how many members have each column."""
+    stop: Stop = field(default_factory=Stop)
+    dropout: str = "wait"
+    title: str = "a federation"
+    run: int = 1
+
+
+def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
+    """Return the manifest; refuse a plan that cannot be run, or that would hide nothing."""
+    model = plan.fitting.model()
+    unknowns = _unknowns(plan)
+    members = members_of(cards)
+    graph = linked(list(members), plan.links)
+    if plan.dropout not in ("wait", "exclude"):
+        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.")
+    masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
+    if algorithm["name"] == "standardised":
+        masks = plan.hiding.of_raw_records().masks(graph)
+    manifest = Manifest(
+        title=plan.title,
+        run=plan.run,
+        unknowns=unknowns,
+        links=[(str(a), str(b)) for a, b in graph.edges()],
+        members=members,
+        privacy=masks,
+        algorithm=algorithm,
+        model=model,
+        data=plan.data,
+        stop=plan.stop,
+        dropout=cast(Literal["wait", "exclude"], plan.dropout),
+    )
+    wrong = manifest.problems()
+    if wrong:
+        raise InputError(" ".join(wrong))
+    refuse_nothing_hidden(manifest)
+    stop = msgspec.structs.replace(manifest.stop, floor=rounding_floor(manifest))
+    return msgspec.structs.replace(manifest, stop=stop)
+
+
+def members_of(cards: Iterable[Card]) -> dict[str, Member]:
+    """Return the members whose cards these are, in that order."""
+    members: dict[str, Member] = {}
+    for card in cards:
+        if card.name in members:
+            raise InputError(f"there are two members called {card.name}.")
+        members[card.name] = Member(card.address, card.certificate)
+    if len(members) < 3:
+        raise InputError(f"{len(members)} member(s): hiding something takes at least three; give their cards.")
+    return members
+
+
+def linked(names: list[str], links: int) -> nx.Graph[Any]:
+    """Return a well-connected network of the members, with so many neighbours for everybody."""
+    if links < min(2, len(names) - 1):
+        raise InputError(f"--links {links}: a member with one neighbour has no secrets from it; use at least 2.")
+    return nx.relabel_nodes(well_connected(len(names), links), dict(enumerate(names)))
+
+
+def algorithm_of(plan: Plan, model: Model | None, unknowns: int) -> dict[str, Any]:
+    """Return the [algorithm] of a plan: the one that is named, or the one that fits level, size and model."""
+    name = plan.algorithm
+    if name == "auto":
+        name = _fitting_algorithm(plan.hiding.level, model, unknowns)
+        if plan.hiding.level == "sums" and model is not None and model.family in OF_ROWS and name != "fista":
+            standardised = {"name": "standardised", "inner": name, "intercept": model.intercept}
+            return standardised | ({"counted": True} if plan.count_columns else {})
+    if plan.count_columns:
+        raise InputError("--count-columns goes with regressions by secret sums (--cost, --algorithm auto).")
+    if name not in ALGORITHMS:
+        raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
+    return {"name": name, **plan.settings}
+
+
+def _fitting_algorithm(level: str, model: Model | None, unknowns: int) -> str:
+    if level in ("none", "affine"):
+        raise InputError(
+            f"{level} masks go with gossip, whose step depends on everybody's costs: agree on one, such as "
+            "--algorithm gradient-tracking --setting step_size=0.01."
+        )
+    if level == "quadratic":
+        return "direct"
+    rough = model is not None and model.l1 > 0
+    if worth_hessians(unknowns, rough=rough):
+        return "newton"
+    return "fista" if rough else "lbfgs"
+
+
+def _unknowns(plan: Plan) -> int:
+    if plan.data is not None:
+        counted = len(plan.data.names) + plan.fitting.intercept
+        if plan.unknowns not in (0, counted):
+            raise InputError(
+                f"--unknowns {plan.unknowns}, and the columns of --like bring {counted}; leave it out."
+            )
+        return counted
+    if plan.unknowns < 1:
+        raise InputError("say how many unknowns the costs have: --like FILE, or --unknowns.")
+    return plan.unknowns
+
+
+def rounding_floor(manifest: Manifest) -> float:
+    """Return how near rounding lets agents come: the noise of gradients over the curvature that is known to all."""
+    mechanism, model = manifest.privacy.mechanism(), manifest.model
+    if mechanism is None:
+        return 0.0
+    known = model.l2 / len(manifest.members) if model is not None and not model.intercept else 0.0
+    return mechanism.terms(manifest.network(), manifest.unknowns).noise / max(known, _LEAST)

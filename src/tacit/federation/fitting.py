@@ -1,0 +1,80 @@
+"""What is fitted: the [model] of a manifest, from what somebody has said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from tacit.errors import InputError
+from tacit.federation.manifest import Model
+from tacit.listing import conjoined
+from tacit.solving.cost_files import FAMILIES, refuse_target
+from tacit.tables import Sheet
+from tacit.tables.drafting import Draft, draft
+
+OF_ROWS = tuple(name for name in FAMILIES if name not in ("quadratic", "distance", "absolute-value"))
+"""The families whose data are records: rows with a label each."""
+DELTA = Model("huber").delta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """What all members fit, as far as somebody has said it. Fields are options of `tacit federation new`."""
+
+    cost: str | None = None
+    target: str | None = None
+    intercept: bool = False
+    l1: float = 0.0
+    l2: float = 0.0
+    delta: float | None = None
+    records: int | None = None
+
+    def model(self) -> Model | None:
+        """Return the section; None where everybody chooses a cost of its own. Refuse what means nothing."""
+        used = [option for option, value in self._options.items() if value]
+        if self.cost is None:
+            if used:
+                raise InputError(
+                    f"{conjoined(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted."
+                )
+            return None
+        self._refuse_what_means_nothing(self.cost, used)
+        delta = DELTA if self.delta is None else self.delta
+        return Model(self.cost, self.target, self.intercept, self.l1, self.l2, delta, records=self.records)
+
+    @property
+    def _options(self) -> dict[str, object]:
+        return {
+            "--target": self.target,
+            "--intercept": self.intercept,
+            "--l1": self.l1,
+            "--l2": self.l2,
+            "--delta": self.delta,
+            "--records": self.records,
+        }
+
+    def _refuse_what_means_nothing(self, family: str, used: list[str]) -> None:
+        if family not in FAMILIES:
+            raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.")
+        wrong = [option for option in used if option == "--delta" and family != "huber"]
+        wrong += [option for option in used if option not in ("--delta", "--l1") and family not in OF_ROWS]
+        if wrong:
+            verb = f"mean{'s' * (len(wrong) == 1)}"
+            raise InputError(f"{conjoined(wrong)} {verb} nothing to a {family} cost; leave it out.")
+        if min(self.l1, self.l2) < 0 or (self.delta is not None and not self.delta > 0):
+            raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
+        if family in ("lasso", "elastic-net") and not self.l1:
+            raise InputError(f"--cost {family} needs --l1, the weight of its penalty.")
+
+
+def dictionary_like(sheet: Sheet, model: Model, *, missing: str = "refuse") -> Draft:
+    """Return the data dictionary that a file suggests for a model, and what to look at before it is sent.
+
+    *missing* says what happens to records with gaps: "refuse" or "drop".
+    """
+    if missing not in ("refuse", "drop"):
+        raise InputError(f"--missing {missing} is none of refuse and drop.")
+    suggested = draft(sheet, model.target)
+    refuse_target(suggested.dictionary, model.family, model.target)
+    return suggested._replace(dictionary=msgspec.structs.replace(suggested.dictionary, gaps=missing))

@@ -1,0 +1,105 @@
+"""Taking part with a file of records: what `tacit agent` does, from the data to the answer and what was hidden.
+
+    part = participate(Manifest.read("federation.toml"), Path("north.csv"), me="north", key=Path("north.key"))
+    part.run().x
+    part.statements().lines
+
+Nothing is sent before the data match, the masks hide something and the ledger, if one is kept, agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import MismatchError, RangeError
+from tacit.federation.account import Account, Consent, accepted_before, open_account
+from tacit.federation.checking import refuse_stranger
+from tacit.federation.guarantees import refuse_nothing_hidden
+from tacit.federation.joining import join, seat_of
+from tacit.federation.manifest import Manifest
+from tacit.federation.records import cost_of, feature_names, versions_of
+from tacit.federation.statements import Statements, statements_of
+from tacit.masks.sums import BOUND
+from tacit.runtimes.agent import Outcome
+from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.refusing import tell_unfit
+from tacit.runtimes.stopping import Progress
+from tacit.tables import Sheet, read_sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Participation:
+    """One member's part in a run."""
+
+    manifest: Manifest
+    agent: Agent
+    columns: tuple[str, ...]
+    """The names of the unknowns, where the data have any."""
+    ledger: Path | None
+    account: Account | None
+    """What its ledger has agreed to; None without a ledger, and where the run was over already."""
+
+    def run(
+        self,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_wait: Callable[[str, float], None] | None = None,
+    ) -> Outcome:
+        """Wait for the others, agree, and return the answer; it is entered before anything is published."""
+        enter = None if self.account is None else self.account.enter
+        try:
+            return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter)
+        except RangeError as error:
+            bound = self.manifest.privacy.bound or BOUND
+            raise RangeError(
+                f"somebody's numbers exceed the public bound of the sums, {bound:g}: "
+                "make a manifest with a larger one (tacit federation new --bound, with --words 2), or one whose "
+                "records are standardised in secret (--algorithm auto)."
+            ) from error
+
+    def statements(self) -> Statements:
+        """Return what the run hides of this member."""
+        accepted = () if self.account is None else self.account.accepted
+        if self.account is None and self.ledger is not None:
+            accepted = accepted_before(self.manifest, self.agent, self.ledger)
+        return statements_of(self.manifest, self.agent.me, self.agent.cost, accepted=accepted)
+
+
+def participate(
+    manifest: Manifest,
+    data: Path | Sheet,
+    *,
+    me: str,
+    key: Path,
+    folder: Path | None = None,
+    family: str | None = None,
+    listen: tuple[str, int] | None = None,
+    ledger: Path | None = None,
+    consent: Consent | None = None,
+) -> Participation:
+    """Return a member's part in the run of a manifest, with its own records; refuse whatever does not go together.
+
+    Where the records do not match, the neighbours that are there hear that it is so, and nothing more. The state
+    is kept in *folder*, beside the key unless given. *family* is for manifests without a model. *consent* is what
+    the member says to its *ledger*; the versions of its records are worked out here.
+    """
+    refuse_stranger(manifest, me)
+    refuse_nothing_hidden(manifest)
+    folder = folder or key.parent
+    if isinstance(data, Path) and data.suffix.lower() != ".npz":
+        data = read_sheet(data)
+    try:
+        cost = cost_of(manifest, me, data, family=family)
+    except MismatchError:
+        seat = seat_of(manifest, me)
+        if not list(folder.glob(f"{seat.stem}.*")):  # nothing was said before
+            tell_unfit(manifest.job(), seat, key, listen=listen)
+        raise
+    columns = feature_names(manifest, data)
+    agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns)
+    account = None
+    if ledger is not None and not agent.result.exists():
+        consent = (consent or Consent())._replace(versions=versions_of(manifest, me, data, key=key))
+        account = open_account(manifest, agent, ledger, consent)
+    return Participation(manifest, agent, columns, ledger, account)

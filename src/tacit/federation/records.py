@@ -1,0 +1,79 @@
+"""A member's own records, as its manifest reads them: the cost, the names of the unknowns, and their versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tacit.certificates.release import Version
+from tacit.costs import Family
+from tacit.errors import InputError
+from tacit.federation.identity import derived
+from tacit.federation.manifest import Manifest
+from tacit.solving import read_cost
+from tacit.solving.cost_files import read_arrays
+from tacit.solving.sections import Costs
+from tacit.solving.versions import Digests
+from tacit.tables import Sheet, match, plain
+
+
+def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | None = None) -> Family:
+    """Return a member's own cost, from an NPZ file or a sheet; refuse data that are not what the manifest says.
+
+    *family* says what the cost is where the manifest has no model.
+    """
+    model = manifest.model
+    if model is None and family is None:
+        raise InputError("the manifest has no model; say what the cost is: --cost.")
+    if model is not None and family is not None and family != model.family:
+        raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
+    section = Costs(family or "") if model is None else model
+    shares = None if model is None else model.shares
+    cost = read_cost(
+        section,
+        me,
+        data,
+        agents=shares or len(manifest.members),
+        dictionary=manifest.data,
+        facts=manifest.algorithm["name"] == "standardised",
+    )
+    if cost.dim != manifest.unknowns:
+        counted = " with the intercept" if section.intercept else ""
+        where = data if isinstance(data, Path) else data.label
+        raise InputError(
+            f"{where}: gives {cost.dim} unknown(s){counted}, and the manifest says {manifest.unknowns}: all "
+            "members need the same columns."
+        )
+    least = None if model is None else model.records
+    if least is not None and cost.secrets is not None and cost.secrets.records < least:
+        raise InputError(
+            f"the manifest says that every member holds at least {least} records, and these are fewer: what the "
+            "answer tells was counted with that many; ask for a manifest that says less."
+        )
+    return cost
+
+
+def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
+    """Return the names of the unknowns without an intercept; none for files that have no names."""
+    if manifest.data is not None:
+        return manifest.data.names
+    if isinstance(data, Path):
+        return ()
+    target = manifest.model.target if manifest.model is not None else None
+    return tuple(name for name in data.columns if name != (target or data.columns[-1]))
+
+
+def versions_of(manifest: Manifest, me: str, data: Path | Sheet, *, key: Path) -> tuple[Version, ...]:
+    """Return the versions of this member's records: digests under a secret that follows from its private key."""
+    digests = Digests(derived(key, "versions of records"))
+    if isinstance(data, Path):
+        arrays = read_arrays(data)
+        if set(arrays) != {"A", "y"}:
+            return tuple(digests.of_arrays(me, arrays))
+        return tuple(
+            digests.of(me, {f"x{k}": column for k, column in enumerate(arrays["A"].T)} | {"y": arrays["y"]})
+        )
+    target = manifest.model.target if manifest.model is not None else None
+    dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
+    records = match(data, dictionary)
+    columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
+    return tuple(digests.of(me, columns))

@@ -1,0 +1,75 @@
+"""What was hidden of a member, from whom, and where it is weak: the last lines of its run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
+from tacit.costs import Family
+from tacit.federation.declared import UNCOUNTED, telling_of
+from tacit.federation.guarantees import certified
+from tacit.federation.manifest import Manifest
+from tacit.listing import listed
+from tacit.solving.stamping import nothing_hidden, of_masks, of_network
+from tacit.stamps import Stamp, voided
+
+
+class Statements(NamedTuple):
+    """What was hidden of a member, from whom, and where it is weak."""
+
+    stamps: list[Stamp]
+    certificate: Certificate | None
+    lines: list[str]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether something was hidden, and nothing makes it void."""
+        return self.certificate is not None and self.certificate.is_private and not voided(self.stamps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        difference = self.certificate.hidden_difference() if self.certificate and self.is_private else 0.0
+        return {
+            "private": self.is_private,
+            "stamps": msgspec.to_builtins(self.stamps),
+            "hidden_difference": difference if math.isfinite(difference) else None,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "privacy": self.lines,
+        }
+
+
+def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterable[Exposure] = ()) -> Statements:
+    """Return what a run hides of a member with this *cost*; first what it tells together with earlier runs.
+
+    *accepted* is what its ledger says of that, and the member has taken.
+    """
+    mechanism, neighbours = manifest.privacy.mechanism(), manifest.neighbours()[me]
+    if mechanism is None:
+        bare = Stamp(
+            reason="no masks", sentence=f"nothing of {me} was hidden, and {listed(neighbours)} can read its cost."
+        )
+        return Statements([bare], None, [str(bare)])
+    coverage, telling = mechanism.coverage(cost), telling_of(manifest)
+    certificate = certified(manifest, telling=telling)
+    stamps = [Stamp(reason="history", sentence=f"{each}.", agents=each.agents) for each in accepted]
+    stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
+    if 1 < len(neighbours) <= manifest.privacy.any:
+        sentence = f"{me}'s neighbours, {listed(neighbours)}, know all its masks if they all collude."
+        stamps.append(Stamp(reason="cut", sentence=sentence, agents=(me,)))
+    stamps += [] if telling is None else telling.stamps
+    stamps = stamps if certificate is None else exposing(stamps, certificate)
+    own = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
+    if manifest.epoch:
+        own.append(
+            f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
+            "brought in can be told by subtraction. The rest is about those who stayed."
+        )
+    void = sum(stamp.voids for stamp in stamps)
+    lines = privacy_lines(stamps, certificate)
+    lines = [*lines[:void], *own, *lines[void:], *([] if certificate is None else limits(certificate))]
+    lines += [UNCOUNTED] * (telling is None and manifest.model is not None)
+    return Statements(stamps, certificate, lines)

@@ -1,0 +1,37 @@
+"""The same masks with one setting changed, whatever their class."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass, replace
+from typing import Any, TypeVar, cast
+
+from tacit.errors import InputError
+from tacit.masks.basis import AffineMasks
+from tacit.masks.drawing import Once
+from tacit.masks.mechanism import Mechanism
+
+M = TypeVar("M", bound=Mechanism)
+
+
+def with_sigma(masks: Mechanism | None, sigma: float) -> Mechanism:
+    """Return the same masks with another σ; affine ones where there were none."""
+    return AffineMasks(sigma) if masks is None else _replaced(masks, sigma=sigma)
+
+
+def with_seed(masks: M, seed: int | None) -> M:
+    """Return the same masks from a seed, for simulations: NOT PRIVATE; real ones where it is None."""
+    return _replaced(masks, seed=seed)
+
+
+def with_equal_links(masks: Once) -> Once:
+    """Return the same masks, equally wide on every link."""
+    return _replaced(masks, link_scales=())
+
+
+def _replaced(masks: M, **settings: Any) -> M:
+    if not is_dataclass(masks):
+        raise InputError(
+            f"{type(masks).__name__} is no dataclass, so {', '.join(settings)} cannot be changed; decorate it with "
+            "@dataclass(frozen=True)."
+        )
+    return cast(M, replace(cast(Any, masks), **settings))

@@ -1,0 +1,118 @@
+"""All that a member must remember of its run, beside its messages and checkpoints: one typed record.
+
+`tacit.protocol.run` says how it changes. It is written whole, with a version: another one is refused.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+import msgspec
+
+from tacit.errors import FileError
+
+VERSION = 1
+"""Of the record; another one is refused."""
+
+
+class Stage(Enum):
+    """How far a run has come."""
+
+    FRESH = "fresh"
+    KEYED = "keyed"
+    MASKED = "masked"
+    COMMITTED = "committed"
+    ROUNDS = "rounds"
+    ENDED = "ended"
+    PARTED = "parted"
+    ERASED = "erased"
+    SUPERSEDED = "superseded"
+
+
+class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a member takes into the next epoch. As secret as the record that it comes from."""
+
+    agreement: bytes
+    """Of the epoch in which the masks were exchanged."""
+    key: bytes
+    journal: list[list[bytes]]
+    """What its neighbours sent then, by link."""
+    cost: bytes
+    """The digest of the cost: masks serve one cost, and no other."""
+    committed: bool
+    """Whether anything may have been published under these masks."""
+    x: bytes
+    """The own estimate at the last checkpoint; empty without one."""
+
+    def __repr__(self) -> str:
+        return "Carried(…)"
+
+
+class Mark(NamedTuple):
+    """How far one link had come: messages sent, messages used."""
+
+    sent: int
+    used: int
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that must be remembered of a run beside its messages and checkpoints. Secret until ERASED."""
+
+    version: int = VERSION
+    stage: Stage = Stage.FRESH
+    session: str = ""
+    agreement: bytes = b""
+    """What all members agreed on, in words that only a later epoch reads."""
+    neighbours: tuple[str, ...] = ()
+    cost: bytes = b""
+    """A digest of the cost that tells nothing without it."""
+    key: bytes = b""
+    """Of this run's own masks."""
+    drawn: bool = False
+    """Whether those hide the cost; otherwise, once MASKED, the carried ones do."""
+    committed: bool = False
+    """Whether something may have been published under the masks: a later epoch asks, when this stage is over."""
+    carried: Carried | None = None
+    marks: tuple[Mark, ...] = ()
+    """Where every link ended, in the order of the neighbours."""
+    outcome: bytes = b""
+    goodbyes: tuple[str, ...] = ()
+    """Who needs nothing any more."""
+    successor: str = ""
+    """The session of the epoch that goes on from here."""
+
+    def __repr__(self) -> str:
+        return f"Record({self.stage.name}, …)"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the run is bound to a session and a cost."""
+        return self.stage is not Stage.FRESH
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the outcome is known: nothing is computed any more."""
+        return self.stage in (Stage.ENDED, Stage.PARTED, Stage.ERASED)
+
+    def encode(self) -> bytes:
+        """Return the record as bytes."""
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Record:
+        """Return the record; refuse that of another version. What is cut short is a `msgspec.DecodeError`."""
+        try:
+            version = msgspec.msgpack.decode(data, type=_Versioned).version
+        except msgspec.ValidationError:
+            version = 0
+        if version != VERSION:
+            raise FileError(
+                f"was written by another version of tacit (record {version}, and this one reads {VERSION}): end "
+                "the run with the version that began it."
+            )
+        return msgspec.msgpack.decode(data, type=cls)
+
+
+class _Versioned(msgspec.Struct):
+    version: int = 0

@@ -1,0 +1,107 @@
+"""What happens around one agent, as lines of a log: links that come up and are lost, rounds, who is waited for.
+
+    diary = Diary(agent)
+    with diary.watching():
+        agent.run(diary.on_progress, diary.on_wait)
+
+Lines go to the logger "tacit.peers.diary". Nothing here depends on a cost.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.connections import Neighbour
+from tacit.runtimes.stopping import Progress
+
+log = logging.getLogger("tacit.peers.diary")
+
+_LOOK = 0.25  # seconds between two looks at the links
+_ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
+_TURNED_AWAY = ("TLS refused", "closed", "Connection reset by peer", "Broken pipe")
+"""What ends a link before a greeting, where this member's certificate is not known: a matter of milliseconds."""
+_FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
+
+
+class Diary:
+    """What is known of one agent's run, from its hooks and from its links."""
+
+    def __init__(self, agent: Agent, clock: Callable[[], float] = time.monotonic) -> None:
+        self.agent, self._clock = agent, clock
+        self.round = 0
+        """The last one that was heard of."""
+        self.waiting_for = ""
+        """A neighbour; empty where nobody is waited for."""
+        self._next_wait, self._last_line = _FIRST_WAIT, clock()
+        self._up: dict[str, bool] = {}
+        self._connected: dict[str, int] = {}
+        self._unfit: set[str] = set()
+
+    def on_progress(self, progress: Progress) -> None:
+        """Take a round."""
+        self.round = progress.check.round
+        self.waiting_for = ""
+        if self._clock() - self._last_line >= _ROUNDS_EVERY:
+            self._last_line = self._clock()
+            log.info("round %d, agents disagree by %.0e", self.round, progress.check.disagreement)
+
+    def on_wait(self, neighbour: str, seconds: float) -> None:
+        """Take that a neighbour is waited for: a line at 5 s, 10 s, 20 s, …"""
+        if neighbour != self.waiting_for:
+            self.waiting_for, self._next_wait = neighbour, _FIRST_WAIT
+        if seconds >= self._next_wait:
+            self._next_wait *= 2.0
+            log.info("waiting for %s for %.0f s", neighbour, seconds)
+
+    @property
+    def neighbours(self) -> list[Neighbour]:
+        """The agent's links; none before it runs."""
+        return [] if self.agent.connections is None else list(self.agent.connections.neighbours.values())
+
+    def look(self, *, over: bool = False) -> None:
+        """Say which links have come up, and which are lost; when the run is *over*, all are down."""
+        for n in self.neighbours:
+            if n.connected > self._connected.get(n.name, 0):
+                self._connected[n.name] = n.connected
+                self._up[n.name] = True
+                log.info("connected to %s", n.name)
+            if self._up.get(n.name) and not (n.open or n.channel.finished or over):
+                self._up[n.name] = False
+                log.info("no link to %s: %s", n.name, n.trouble or "closed")
+            if n.channel.unfit and n.name not in self._unfit:
+                log.warning(
+                    "the data of %s do not match what all agreed on: it has gone to look after them, and the run "
+                    "waits for it",
+                    n.name,
+                )
+            self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
+            if n.trouble in _TURNED_AWAY and not (n.connected or n.open or over):
+                log.warning(
+                    "%s is there and takes no link from this member (%s): its manifest may be a later one, in "
+                    "which this member or this link is left out. Ask for it.",
+                    n.name,
+                    n.trouble,
+                )
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look at the links now and then, in a thread, until the run is over."""
+        over = threading.Event()
+
+        def loop() -> None:
+            while not over.wait(_LOOK):
+                self.look()
+
+        thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self.look(over=True)

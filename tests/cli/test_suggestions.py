@@ -1,0 +1,86 @@
+"""Misspelt names: the error ends with what was probably meant."""
+
+import networkx as nx
+import pytest
+
+import tacit
+from tacit.errors import TacitError
+from tacit.federation import Manifest
+from tacit.network import Network
+from tacit.solving import EXAMPLE, load_problem
+from tacit.spelling import did_you_mean, misspelt
+from tacit.tables import draft, read_dictionary, read_sheet, review
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "meant"),
+    [
+        ("sigma = 1000.0", "sgma = 1000.0", "sigma"),
+        ("[stop]", "[stopp]", "stop"),
+        ("max_rounds", "max_round", "max_rounds"),
+        ('level = "affine" ', 'level = "afine" ', "affine"),
+        ('name = "auto"', 'name = "newtn"', "newton"),
+        ('family = "quadratic"', 'family = "quadratc"', "quadratic"),
+        ('"circulant_graph"', '"circulent_graph"', "circulant_graph"),
+        ('name = "auto"', 'name = "extra"\nstep_sise = 0.1', "step_size"),
+        ('name = "auto"', 'name = "extr"\nstep_size = 0.1', "extra"),
+    ],
+)
+def test_a_misspelt_word_in_a_problem_file_is_suggested(right, wrong, meant, tmp_path):
+    assert right in EXAMPLE
+    path = tmp_path / "problem.toml"
+    path.write_text(EXAMPLE.replace(right, wrong, 1), encoding="utf-8")
+    with pytest.raises(TacitError, match=rf"Did you mean '{meant}'\?$"):
+        load_problem(path).solve()
+
+
+def test_a_misspelt_field_or_level_of_a_manifest_is_suggested(tmp_path):
+    path = tmp_path / "federation.toml"
+    path.write_text('unknowns = 1\nlinks = []\n[privacy]\nlevel = "summs"\n[members]\n', encoding="utf-8")
+    with pytest.raises(TacitError, match=r"Did you mean 'sums'\?$"):
+        Manifest.read(path)
+    path.write_text("unknwns = 1\nlinks = []\n[members]\n", encoding="utf-8")
+    with pytest.raises(TacitError, match=r"Did you mean 'unknowns'\?$"):
+        Manifest.read(path)
+
+
+def test_misspelt_columns_and_levels_are_suggested(tmp_path):
+    data, dictionary = tmp_path / "a.csv", tmp_path / "d.toml"
+    data.write_text("agee,sex,y\n1,femle,2\n2,male,3\n", encoding="utf-8")
+    dictionary.write_text(
+        '[data]\ntarget = "y"\n[[data.columns]]\nname = "age"\n[[data.columns]]\nname = "sex"\ntype = "factor"\n'
+        'levels = ["female", "male"]\n[[data.columns]]\nname = "y"\n',
+        encoding="utf-8",
+    )
+    sheet = read_sheet(data)
+    found = review(sheet, read_dictionary(dictionary))
+    ends = {finding.column: finding.sentence for finding in found.findings}
+    assert ends["age"].endswith("Did you mean 'agee'?")
+    assert ends["sex"].endswith("Did you mean 'female'?")
+    with pytest.raises(TacitError, match=r"Did you mean 'agee'\?$"):
+        sheet.only(["age"])
+    with pytest.raises(TacitError, match=r"Did you mean 'sex'\?$"):
+        draft(sheet, "sexx")
+    dictionary.write_text(
+        '[data]\ntarget = "y"\n[[data.columns]]\nname = "age"\ntyp = "number"\n', encoding="utf-8"
+    )
+    with pytest.raises(TacitError, match=r"Did you mean 'type'\?$"):
+        read_dictionary(dictionary)
+
+
+def test_misspelt_agents_runtimes_and_cases_are_suggested(run):
+    network = Network(nx.Graph([("north", "south"), ("south", "west"), ("west", "north")]))
+    with pytest.raises(TacitError, match=r"Did you mean 'north'\?$"):
+        network.without({"nroth"})
+    problem = tacit.Problem(network, {name: tacit.Quadratic.distance([1.0]) for name in network.agents})
+    with pytest.raises(TacitError, match=r"Did you mean 'stacked'\?$"):
+        tacit.solve(problem, runtime="staked")
+    code, _, err = run("dispatch", "case11")
+    assert code == 2
+    assert "Did you mean 'case1" in err
+
+
+def test_numbers_and_strangers_get_no_suggestion():
+    assert did_you_mean("12", ["1", "2"]) == ""
+    assert did_you_mean("zebra", ["north", "south"]) == ""
+    assert misspelt(b"not toml [", Manifest) == ""

@@ -1,0 +1,204 @@
+"""A mechanism answers as data what others must know of it, and one of somebody's own does so too."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.auditing.conduct import _certificate
+from tacit.auditing.experiments import settle
+from tacit.auditing.experiments.finite import candidates
+from tacit.costs import Function, Functions
+from tacit.coverage import GENERAL
+from tacit.errors import VacuousError
+from tacit.masks import (
+    LEVELS,
+    AffineMasks,
+    BasisMasks,
+    Hidden,
+    Lattice,
+    Linear,
+    Mechanism,
+    QuadraticMasks,
+    Quadratics,
+    SumMasks,
+    drawn_afresh,
+    drawn_once,
+    effective_sigma,
+    has_sigma,
+    level_of,
+    mask,
+    masks_at,
+    misfits,
+    refuse_other,
+    with_seed,
+    with_sigma,
+)
+from tacit.masks.mechanism import EVERY_ROW, Terms
+from tacit.network import Network
+from tacit.runtimes import Stacked
+from tacit.solving.solve import NotPrivateWarning
+
+GRAPH = nx.circulant_graph(6, [1, 2])
+PROBLEM = tacit.Problem(GRAPH, [tacit.Quadratic(np.eye(2) * (1 + i), [float(i), -1.0]) for i in range(6)])
+TERMS = Terms(bound=2.0**16, step=2.0**-30, noise=1e-9)
+EVERY = [AffineMasks(3.0), QuadraticMasks(3.0), BasisMasks(3.0), SumMasks(words=2)]
+
+
+@dataclass(frozen=True)
+class Coins(Mechanism):
+    """Masks of ±1 024 on affine parts: somebody's own, and of no law that a theorem is about."""
+
+    law: Terms = TERMS
+    seed: int | None = None
+
+    @property
+    def kind(self):
+        return "affine"
+
+    def coverage(self, cost):
+        return GENERAL["affine"]
+
+    def refuses(self, algorithm, cost=None):
+        return "it adds up." if algorithm.sums else None
+
+    def terms(self, network, dim):
+        return self.law
+
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        coins = source.words(peers.links * cost.dim).reshape(peers.links, cost.dim) & np.uint64(1)
+        return Hidden(cost.with_affine(cost.affine + mask(1024.0 * (2.0 * coins - 1.0), peers)), peers)
+
+
+@pytest.mark.parametrize("masks", EVERY, ids=lambda masks: type(masks).__name__)
+def test_every_mechanism_is_drawn_in_one_of_two_ways(masks):
+    refuse_other(masks)
+    assert drawn_once(masks) != drawn_afresh(masks)
+    terms = masks.terms(Network(GRAPH), 2)
+    assert (masks.basis is None) == (masks.sigma is None) == (terms.sigma is None) == drawn_afresh(masks)
+    assert masks.words == terms.words
+    assert effective_sigma(terms) == (terms.sigma or np.inf)
+    assert masks.kind == masks.coverage(PROBLEM.stack).kind if masks.kind != "basis" else True
+
+
+def test_nothing_is_drawn_in_no_way():
+    assert not drawn_once(None)
+    assert not drawn_afresh(None)
+
+
+def test_what_masks_over_a_basis_are_follows_from_the_basis_and_not_from_the_class():
+    assert BasisMasks(3.0, functions=Linear()).kind == "affine"
+    assert BasisMasks(3.0, functions=Quadratics()).kind == "quadratic"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_stands_for_masks_and_masks_for_their_level(level):
+    masks = masks_at(level, sigma=7.0 if has_sigma(level) else None, bound=2.0**15, words=2, pairing="seeds")
+    assert level_of(masks) == level
+    if masks is not None:
+        assert (masks.bound, masks.pairing) == (2.0**15, "seeds")
+        assert masks.sigma == (7.0 if has_sigma(level) else None)
+        assert masks.words == (None if has_sigma(level) else 2)
+
+
+def test_a_level_without_what_it_needs_is_refused_and_masks_without_a_word_for_them_too():
+    with pytest.raises(tacit.TacitError, match="level = 'affine' needs sigma"):
+        masks_at("affine")
+    for masks in (BasisMasks(3.0, functions=tacit.Monomials(2, 1)), AffineMasks(1.0, link_scales={(0, 1): 2.0})):
+        with pytest.raises(tacit.TacitError, match="have a level"):
+            level_of(masks)
+
+
+def test_settings_that_mean_nothing_to_a_level_are_named():
+    assert not misfits("affine", sigma=1.0)
+    assert not misfits("sums", words=2)
+    assert "has no sigma" in misfits("sums", sigma=1.0)[0]
+    assert "words goes with" in misfits("quadratic", sigma=1.0, words=2)[0]
+
+
+def test_another_sigma_or_seed_leaves_the_rest_as_it_was():
+    masks = QuadraticMasks(3.0, bound=2.0**17, pairing="seeds")
+    assert with_sigma(masks, 5.0) == QuadraticMasks(5.0, bound=2.0**17, pairing="seeds")
+    assert with_seed(masks, 4) == QuadraticMasks(3.0, bound=2.0**17, seed=4, pairing="seeds")
+    assert with_sigma(None, 5.0) == AffineMasks(5.0)
+
+
+def test_a_mechanism_of_somebodys_own_runs_and_promises_nothing_that_no_theorem_says():
+    with pytest.warns(NotPrivateWarning, match="neither Gaussian nor uniform"):
+        answer = tacit.solve(PROBLEM, privacy=Coins())
+    np.testing.assert_allclose(answer.x, tacit.solve(PROBLEM).x, atol=1e-6)
+    assert [stamp.reason for stamp in answer.record.stamps][:1] == ["no theorem"]
+    assert not answer.record.private
+    assert not answer.protection()["private"]
+    assert "of no known law" in str(answer.record.phase1)
+    with pytest.raises(VacuousError, match="no theorem here"):
+        answer.certificate(any=1)
+    with pytest.raises(VacuousError, match="no theorem here"):
+        tacit.audit(PROBLEM, any=1, privacy=Coins(), seed=1)
+
+
+def test_the_sigma_that_somebodys_own_mechanism_states_is_certified():
+    stated = Coins(law=TERMS._replace(sigma=4.0))
+    answer = tacit.solve(PROBLEM, privacy=stated)
+    same = tacit.solve(PROBLEM, privacy=AffineMasks(4.0))
+    assert answer.certificate(any=1).epsilon == same.certificate(any=1).epsilon
+    with pytest.raises(tacit.TacitError, match="the audit knows Gaussian masks and secret sums, and no Coins"):
+        tacit.audit(PROBLEM, any=1, privacy=stated, games=100)
+
+
+def test_a_mechanism_that_lacks_an_answer_is_told_which():
+    class Bare:
+        def hide(self, *args, **settings):
+            raise AssertionError("it is refused before anything is masked")
+
+    with pytest.raises(tacit.TacitError, match=r"Bare has no kind, .*basis.*; derive it from tacit\.Mechanism"):
+        tacit.solve(PROBLEM, privacy=Bare())
+
+    class Half(Coins):
+        @property
+        def fresh_each_sum(self):
+            return True
+
+    with pytest.raises(tacit.TacitError, match="Half has no fixed_point"):
+        tacit.solve(PROBLEM, privacy=Half())
+    with pytest.raises(TypeError, match="abstract"):
+        type("Empty", (Mechanism,), {})()
+
+
+def two_slopes():
+    """Return x₁ and x₂ as a basis, with masks a quarter as wide on the second."""
+
+    def slope(unit, scale):
+        return Function(
+            lambda x: x @ unit,
+            lambda x: np.broadcast_to(unit, x.shape),
+            lambda x: np.zeros((*x.shape, 2)),
+            scale=scale,
+        )
+
+    return BasisMasks(8.0, functions=Functions([slope(np.eye(2)[0], 1.0), slope(np.eye(2)[1], 0.25)]))
+
+
+def test_the_audits_certificate_is_about_the_thinnest_masks():
+    """Certifying σ itself promised a sixteenth of the leakage that masks on a function of scale ¼ allow."""
+    masks = two_slopes()
+    certificate, _ = _certificate(PROBLEM, masks, {0}, None)
+    assert certificate.sigma == masks.terms(PROBLEM.network, 2).sigma == 2.0
+    assert certificate.epsilon == tacit.certify(GRAPH, {0}, sigma=2.0).epsilon
+
+
+def test_functions_of_ones_own_can_be_attacked_in_bulk():
+    setting = settle(two_slopes(), PROBLEM.network, (0,), columns=200, seed=5)
+    done = setting.released(setting.secrets())
+    assert done.secrets.shape == (6, 200)
+    assert candidates(setting).status == "skipped", "two coefficients divide the trials, and are no affine masks"
+
+
+def test_lattice_and_terms_agree_on_the_step():
+    network = Network(GRAPH)
+    lattice = AffineMasks(3.0).lattice(agents=6, links=len(network.links))
+    assert isinstance(lattice, Lattice)
+    assert AffineMasks(3.0).terms(network, 2).step == lattice.step
+    assert Stacked(network).links == 2 * len(network.links)
