@@ -22,6 +22,14 @@ from tacit import errors
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import app
 
+MADE_BY_TACIT = (
+    tacit.federation.Assessment,
+    tacit.federation.Leaving,
+    tacit.federation.Participation,
+    tacit.federation.Permit,
+    tacit.federation.Statements,
+)
+
 
 def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     """Return a Markdown table."""
@@ -44,7 +52,9 @@ def call(name: str, thing: Any) -> str:
     """Return how something is called: its parameters with their defaults, without types."""
     if not callable(thing) or (isinstance(thing, type) and issubclass(thing, Exception)):
         return name
-    if isinstance(thing, type) and thing.__module__.startswith(("tacit.certificates", "tacit.solving")):
+    if thing in MADE_BY_TACIT or (
+        isinstance(thing, type) and thing.__module__.startswith(("tacit.certificates", "tacit.solving"))
+    ):
         return name if thing is not tacit.Problem else f"{name}{parameters(thing)}"  # made by tacit, not by hand
     return f"{name}{parameters(thing)}"
 
@@ -56,13 +66,18 @@ def parameters(thing: Callable[..., Any]) -> str:
     return str(bare).replace("<factory>", "…")
 
 
-def names() -> list[str]:
-    """Return everything that `import tacit` gives."""
+def names(module: Any = tacit) -> list[str]:
+    """Return everything that `import tacit` gives, or that a module of it does."""
     rows = []
-    for name in sorted(tacit.__all__, key=str.lower):
-        thing = getattr(tacit, name)
-        rows.append((f"`tacit.{call(name, thing)}`", first_sentence(thing)))
+    for name in sorted(module.__all__, key=str.lower):
+        thing = getattr(module, name)
+        rows.append((f"`{module.__name__}.{call(name, thing)}`", first_sentence(thing)))
     return table(("name", "one line"), rows)
+
+
+def federation_names() -> list[str]:
+    """Return everything that `tacit.federation` gives."""
+    return names(tacit.federation)
 
 
 def commands() -> list[str]:
@@ -174,6 +189,7 @@ def exceptions() -> list[str]:
 PARTS: dict[str, Callable[[], list[str]]] = {
     "commands": commands,
     "names": names,
+    "federation": federation_names,
     "algorithms": algorithms,
     "combinations": combinations,
     "errors": exceptions,

@@ -38,8 +38,9 @@ from tacit.algorithms import ALGORITHMS
 from tacit.costs import Family
 from tacit.federation.manifest import Manifest, Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, CostsSection
-from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection, StopSection
+from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection
 from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.solving.sections import Stopping
 from tacit.tables import Column, Dictionary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -386,7 +387,7 @@ def test_generated_parts_are_what_the_code_says(name, tmp_path):
         Dictionary,
         Column,
         PrivacySection,
-        StopSection,
+        Stopping,
         RunRecord,
         Phase1,
         Phase2,

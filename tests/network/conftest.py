@@ -24,6 +24,7 @@ from tacit.federation import Manifest
 from tacit.federation.joining import seat_of
 from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
+from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers.local import Process
 from tacit.runtimes.peers.store import Store
@@ -62,13 +63,17 @@ class Federation:
         privacy = self.job.privacy
         return agents.run(replace(self.job, privacy=None if privacy is None else replace(privacy, seed=SEED)))
 
-    def start(self):
-        """Start all members."""
+    def found(self):
+        """Draw up the manifest, and give everybody its key."""
         self.manifest = manifest_of(self.job, self.names, self.folder)
         for name, key in zip(self.names, agent_keys(len(self.names), seed=SEED), strict=True):
             store = Store(self.state(name))
-            store.fix("key", key)
+            store.write(Record(key=key))
             store.close()
+
+    def start(self):
+        """Start all members."""
+        self.found()
         self.members = [
             Process(self.manifest.job(), seat_of(self.manifest, name), cost, self.folder)
             for name, cost in zip(self.names, self.job.costs, strict=True)
@@ -170,7 +175,7 @@ class Members:
         """Let everybody draw the masks that the in-memory agents draw."""
         for name, key in zip(self.names, agent_keys(len(self.names), seed=SEED), strict=True):
             store = Store(self.state(name))
-            store.fix("key", key)
+            store.write(Record(key=key))
             store.close()
 
     def expected(self):

@@ -11,7 +11,9 @@ import pytest
 import tacit
 from tacit.algorithms import ALGORITHMS, Standardised
 from tacit.costs import stack
+from tacit.federation import join
 from tacit.runtimes.peers.local import collect
+from tacit.runtimes.peers.store import Store
 
 MASKS = {
     "none": None,
@@ -134,17 +136,19 @@ def test_a_run_that_is_over_is_not_begun_again(federation):
 def test_other_data_after_a_restart_are_refused(federation):
     """Masks already used with one cost must never be used with another."""
     peers = federation(privacy=MASKS["affine"])
-    members = peers.start()
-    victim = members[0]
-    time.sleep(0.2)
-    victim.kill()
-    if not peers.state(victim.name).exists():
-        pytest.skip("the run was over before the member was killed")
-    job, seat, cost, *rest = victim._given
-    victim._given = (job, seat, cost.with_affine(2 * cost.affine), *rest)
-    victim.start()
-    with pytest.raises(tacit.TacitError, match="begun with other data"):
-        collect([victim])
+    peers.found()
+    for factor in (1.0, 2.0):
+        cost = peers.job.costs[0]
+        agent = join(
+            peers.manifest, cost.with_affine(factor * cost.affine), me="member-0", key=peers.folder / "member-0.key",
+            folder=peers.folder,
+        )  # fmt: skip
+        with Store(agent.file) as store:
+            if factor == 1.0:
+                agent._begin(store)
+                continue
+            with pytest.raises(tacit.TacitError, match="begun with other data"):
+                agent._begin(store)
 
 
 @pytest.mark.network

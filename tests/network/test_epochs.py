@@ -258,7 +258,7 @@ def test_a_crash_between_two_epochs_leaves_no_way_back(tmp_path, monkeypatch):
         raise Gone
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, "empty", crash)
+        patched.setattr(Store, "forget", crash)
         ends = run(after, tmp_path)
     assert all(isinstance(end, Gone) for end in ends.values())
     assert "later epoch" in str(run(manifest, tmp_path, only=["north"])["north"])
@@ -293,7 +293,7 @@ def test_whoever_has_gone_on_cannot_go_back(tmp_path):
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     run(manifest, tmp_path, leaves=["south"], at=20)
     former = Store(tmp_path / f"north-{manifest.session()[:12]}.state")
-    secrets = [former.get("key"), *(body for row in range(4) for body in former.journal(row) if len(body) > 16)]
+    secrets = [former.record.key, *(body for row in range(4) for body in former.journal(row) if len(body) > 16)]
     former.close()
     run(without(manifest, members=["south"]), tmp_path)
     back = run(manifest, tmp_path, only=["north"])["north"]

@@ -17,6 +17,7 @@ from tacit.errors import NetworkError
 from tacit.federation import join
 from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
+from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
@@ -158,7 +159,7 @@ def through_proxy(folder, job, fault, seed, **stop):
     )
     for name, key in zip(names, agent_keys(N, seed=SEED), strict=True):
         store = Store(folder / f"{name}-{manifest.session()[:12]}.state")
-        store.fix("key", key)
+        store.write(Record(key=key))
         store.close()
     agents_ = [
         join(

@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,7 @@ from tacit.federation import Manifest, Member, join
 from tacit.federation.manifest import Masks, Stop
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
+from tacit.protocol.farewell import Farewell
 from tacit.runtimes.peers import Agent, ending
 from tacit.runtimes.peers import agent as agents
 from tacit.runtimes.peers import connections as wires
@@ -616,7 +618,7 @@ def test_a_message_of_the_wrong_size_or_kind_ends_in_a_clear_error_and_never_in_
     spoil, tmp_path, monkeypatch
 ):
     federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=4.0)
-    monkeypatch.setattr(ending, "_LINGER", 0.5)
+    monkeypatch.setattr(ending, "Farewell", partial(Farewell, linger=0.5))
     spoilt(monkeypatch, "beta", spoil, after=12)
     running = Running()
     for name in NAMES:

@@ -18,6 +18,7 @@ import tacit
 from tacit.costs import Quadratic
 from tacit.federation import Manifest, join
 from tacit.masks import agent_keys
+from tacit.protocol.run import Begin
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, read_cost
@@ -309,8 +310,7 @@ def lost_patience(run, name):
 
 def other_data(run, name):
     store = Store(run.members.state(name))
-    store.fix("session", run.members.manifest.session().encode())
-    store.fix("cost", b"another digest")
+    store.advance(Begin(run.members.manifest.session(), b"another digest"))
     store.close()
     agent_of(run, name, run.members.cost(name)).run()
 

@@ -1,8 +1,14 @@
 """What an agent writes down: a checkpoint is there whole or not at all, whatever interrupts it."""
 
+import sqlite3
+
+import msgspec
 import numpy as np
 import pytest
 
+from tacit.errors import FileError
+from tacit.protocol.record import VERSION, Record, Stage
+from tacit.protocol.run import Begin, Draw, Supersede
 from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers import store as stores
@@ -51,3 +57,53 @@ def test_a_checkpoint_that_was_interrupted_is_forgotten(tmp_path, monkeypatch):
     recalled = again.recall()
     again.close()
     assert (recalled.done, recalled.looks) == (10, checkpoint(10).looks)
+
+
+BEGIN = Begin("s", b"a digest", b"agreed", ("east",), bytes(range(32)))
+
+
+def test_a_stage_is_on_disk_before_anything_else_happens(tmp_path):
+    """Also in the middle of a transaction, which a crash would roll back: the log of messages would survive it."""
+    with Store(tmp_path / "a.state") as store:
+        store.advance(BEGIN)
+        store.came(0, 0, b"heard")
+        store.advance(Draw())
+    with Store(tmp_path / "a.state") as again:
+        assert again.record.stage is Stage.MASKED
+        assert again.journal(0) == [b"heard"]
+
+
+def test_what_happens_again_is_not_written_again(tmp_path, monkeypatch):
+    with Store(tmp_path / "a.state") as store:
+        store.advance(BEGIN)
+        monkeypatch.setattr(store, "write", None)
+        assert store.advance(BEGIN).stage is Stage.KEYED
+
+
+def test_a_file_of_an_earlier_version_is_refused_with_a_sentence(tmp_path):
+    path = tmp_path / "a.state"
+    with sqlite3.connect(path) as earlier:
+        earlier.execute("CREATE TABLE run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+    earlier.close()
+    with pytest.raises(FileError, match=r"a\.state: was written by an earlier version of tacit"):
+        Store(path)
+
+
+def test_a_file_of_a_later_version_is_refused_with_a_sentence(tmp_path):
+    path = tmp_path / "a.state"
+    with Store(path) as store:
+        store.write(msgspec.structs.replace(Record(), version=VERSION + 1))
+    with pytest.raises(FileError, match=r"a\.state: was written by another version of tacit"):
+        Store(path)
+
+
+def test_an_emptied_file_says_only_who_goes_on(tmp_path):
+    with Store(tmp_path / "a.state") as store:
+        store.advance(BEGIN)
+        store.came(0, 0, b"a mask that was heard")
+        store.sent([(0, 0)], b"a mask that was said")
+        store.advance(Supersede("later", "s", b"a digest"))
+        store.forget()
+    left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"later" in left
+    assert not any(secret in left for secret in (BEGIN.key, b"a mask", b"a digest"))

@@ -23,6 +23,7 @@ from tacit.errors import FileError, NetworkError
 from tacit.federation import join
 from tacit.federation.local import manifest_of
 from tacit.masks import AffineMasks, agent_keys
+from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers import Agent, sent
 from tacit.runtimes.peers.identity import context
@@ -55,7 +56,7 @@ def members(folder, job, **stop):
     manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(manifest.stop, **stop))
     for name, key in zip(NAMES, agent_keys(3, seed=7), strict=True):
         store = Store(folder / f"{name}-{manifest.session()[:12]}.state")
-        store.fix("key", key)
+        store.write(Record(key=key))
         store.close()
     return {
         name: join(manifest, cost, me=name, key=folder / f"{name}.key", folder=folder, durable=False)

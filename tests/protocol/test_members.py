@@ -177,17 +177,17 @@ class Epochs(Members):
 
 
 class Endings(Members):
-    """The same, from where one member has its answer, with its last words on their way or lost."""
+    """The same, from where one member is ahead of all others, with its last words on their way or lost."""
 
     @initialize(
-        once=st.booleans(), checkpoints=st.booleans(), first=names, lost=st.sets(ends), acts=st.integers(0, 12)
+        once=st.booleans(), checkpoints=st.booleans(), first=names, lost=st.sets(ends), turns=st.integers(12, 16)
     )
-    def begin(self, once, checkpoints, first, lost, acts):
+    def begin(self, once, checkpoints, first, lost, turns):
         self.world = World(once=once, checkpoints=checkpoints)
         for name in COSTS:
             self.world.start(name)
-        self.world.run_until(first, Stage.ENDED, quantum=3)
-        self.world.members[first].work(acts)
+        self.world.run_until(first, Stage.ROUNDS, turns=turns)
+        self.world.run_ahead(first)
         for end in sorted(lost):
             self.world.cut(*end)
 

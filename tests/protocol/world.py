@@ -263,12 +263,12 @@ class Member:
         while self.world.now < leaving.ends:
             lines = [self.line(name) for name in self.channels]
             greeted = leaving.look(lines, self.world.now)
-            self.advance(Goodbyes([line.name for line in lines if line.needs_nothing]))
-            yield "noted"
             for name in greeted:
                 frame = Frame(Kind.BYE, 0, self.channels[name].used)
                 self.world.write(self, name, frame.encode())
                 yield "said goodbye"
+            self.advance(Goodbyes([line.name for line in lines if line.needs_nothing]))
+            yield "noted"
             if self.record.stage is Stage.PARTED:
                 return
             if [self.line(name) for name in self.channels] == lines:
@@ -577,7 +577,7 @@ class World:
 
     def run_until(self, name: str, stage: Stage, *, turns: int = 0, quantum: int = 7) -> None:
         """Let everybody go on, some acts at a time, until so many *turns* after a member has come to a stage."""
-        for _ in range(200):
+        for _ in range(100):
             member = self.members.get(name)
             if member is None or member.state != "runs":
                 return
@@ -597,6 +597,15 @@ class World:
                 if turns <= 0 and ORDER[member.record.stage] >= ORDER[stage]:
                     break
                 member.work(1)
+
+    def run_ahead(self, name: str) -> None:
+        """Let everybody go on, and nothing that a member says from now on arrive."""
+        for _ in range(3):
+            for end in list(self.pipes):
+                if end[0] != name:
+                    self.deliver(*end, 20)
+            for each in self.members.values():
+                each.work(40)
 
     def _footprint(self) -> list[Any]:
         return [

@@ -107,4 +107,4 @@ def brought(file: Path, seat: Seat) -> Brought | None:
     carried = carried_by(file, seat)
     if carried is None:
         return None
-    return Brought(msgspec.json.decode(carried.manifest, type=Manifest), carried.committed, carried.draw)
+    return Brought(msgspec.json.decode(carried.agreement, type=Manifest), carried.committed, carried.draw)

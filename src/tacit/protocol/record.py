@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import Enum
 from typing import NamedTuple
 
@@ -44,6 +45,11 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether anything may have been published under these masks."""
     x: bytes
     """The own estimate at the last checkpoint; empty without one."""
+
+    @property
+    def draw(self) -> str:
+        """Names the masks: a one-way digest of their key."""
+        return _draw_of(self.key)
 
     def __repr__(self) -> str:
         return "Carried(…)"
@@ -86,6 +92,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return f"Record({self.stage.name}, …)"
 
     @property
+    def draw(self) -> str:
+        """Names this run's own masks: a one-way digest of their key; nothing before there is one."""
+        return _draw_of(self.key) if self.key else ""
+
+    @property
     def has_begun(self) -> bool:
         """Whether the run is bound to a session and a cost."""
         return self.stage is not Stage.FRESH
@@ -116,3 +127,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class _Versioned(msgspec.Struct):
     version: int = 0
+
+
+def _draw_of(key: bytes) -> str:
+    """Return a name for everything that is drawn under a key: a digest that tells nothing about it."""
+    return hashlib.sha256(b"tacit: which masks\0" + key).hexdigest()[:32]

@@ -14,26 +14,28 @@ import errno
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
 
 import msgspec
 import numpy as np
 
 from tacit.algorithms import Standardised
 from tacit.costs import Family
-from tacit.errors import CostError, FileError, InputError, ProtocolError, TacitError
+from tacit.errors import CostError, FileError, InputError, ProtocolError
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
+from tacit.protocol.record import Carried, Mark, Record, Stage
+from tacit.protocol.run import Begin, Commit, Draw, End, Erase, Publish, Reuse, step
 from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
-from tacit.runtimes.peers.epochs import Carried, carry, hide_again, start
+from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.links import PeerLinks
@@ -51,7 +53,8 @@ class Agent:
     """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused.
+    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect*
+    are where time and links come from.
     """
 
     def __init__(
@@ -65,6 +68,8 @@ class Agent:
         listen: tuple[str, int] | None = None,
         durable: bool = True,
         columns: Sequence[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+        connect: Callable[..., Connections] = connections,
     ) -> None:
         unknowns = len(job.x0)
         if cost.dim != unknowns:
@@ -82,7 +87,7 @@ class Agent:
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or seat.place[:2]
-        self._durable = durable
+        self._durable, self._clock, self._dial = durable, clock, connect
         self._draw = ""
         self._columns = _hashed(columns, seat.session)
         self.connections: Connections | None = None
@@ -106,7 +111,7 @@ class Agent:
         if not self._draw and self.file.exists():
             try:
                 with Store(self.file) as store:
-                    return store.draw()
+                    return store.record.draw
             except sqlite3.OperationalError as error:
                 raise self._unwritten(error) from error
         return self._draw
@@ -135,45 +140,35 @@ class Agent:
         on_commit: Callable[[], None] | None,
         tap: Tap | None,
     ) -> Outcome:
-        answer = self._answered()
+        answer, self.connections = self._answered(), None
         if answer is not None:
             return answer
-        store = self._open()
-        try:
-            self._refuse_other_manifest(store)
-            cost = self._digest()
-            carried = self._carried(store, cost)
-            store.check("cost", cost, "was begun with other data; a run must end with those it began with.")
-            self.connections = self._connect(store)
-            self.connections.start()
-            known = store.get("outcome")
-            if known is None:
-                outcome = self._take_part(store, carried, on_progress, on_wait, on_commit, tap)
-                channels = [self.connections.neighbours[name].channel for name in self.neighbours]
-                store.fix("ended", msgspec.json.encode([(c.cursor, c.used) for c in channels]))
-                known = store.fix("outcome", told(outcome))  # before goodbye: nothing is needed any more
-            if part(self.connections, store):
-                write_whole(self.result, known)
-                store.erase()
-            return outcome_of(known)
-        except (sqlite3.OperationalError, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in _NO_ROOM:
-                raise
-            raise self._unwritten(error) from error
-        finally:
-            if self.connections is not None:
-                self.connections.stop()
-            store.close()
+        with self._open() as store:
+            try:
+                self._begin(store)
+                if not store.record.has_ended:
+                    self._online(store)
+                    self._take_part(store, on_progress, on_wait, on_commit, tap)
+                if store.record.stage is not Stage.PARTED:
+                    part(self._online(store), store, clock=self._clock)
+                outcome = outcome_of(store.record.outcome)
+                if store.record.stage is Stage.PARTED:
+                    write_whole(self.result, step(store.record, Erase()).encode())
+                    store.erase()
+                return outcome
+            except (sqlite3.OperationalError, OSError) as error:
+                if isinstance(error, OSError) and error.errno not in _NO_ROOM:
+                    raise
+                raise self._unwritten(error) from error
+            finally:
+                if self.connections is not None:
+                    self.connections.stop()
 
     def _open(self) -> Store:
         try:
             return Store(self.file, durable=self._durable, numbers=len(self.job.x0))
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
-        except sqlite3.DatabaseError as error:
-            raise FileError(
-                f"{self.file}: is damaged. Keep it, and tell the others: a run whose masks are lost cannot go on."
-            ) from error
 
     def _unwritten(self, error: Exception) -> FileError:
         if isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
@@ -183,28 +178,38 @@ class Agent:
             "start this agent again; the run goes on."
         )
 
-    def _refuse_other_manifest(self, store: Store) -> None:
-        """Refuse to go on with another manifest, or where a later epoch has begun."""
-        if store.get("superseded") is not None:
-            raise TacitError(f"{self.file}: this member has gone on in a later epoch, and cannot go back.")
-        store.fix("manifest", self.seat.agreement)
-        store.check("session", self.seat.session.encode(), "belongs to another manifest.")
+    def _begin(self, store: Store) -> None:
+        """Bind the run to its manifest and its cost, with what an earlier epoch brings; or go on where it was."""
+        seat, cost = self.seat, self._digest()
+        carried = None
+        if seat.epoch and not store.record.has_begun:
+            carried = take_over(self.file, seat, cost=cost)
+        store.advance(Begin(seat.session, cost, seat.agreement, tuple(self.neighbours), os.urandom(32), carried))
+        if seat.epoch:
+            leave_behind(self.file, seat, cost=cost)
+        self._draw = store.record.draw
 
     def _take_part(
         self,
         store: Store,
-        carried: Carried | None,
         on_progress: Callable[[Progress], None] | None,
         on_wait: Callable[[str, float], None] | None,
         on_commit: Callable[[], None] | None,
         tap: Tap | None,
-    ) -> Outcome:
-        """Run both phases on links that remember."""
-        network = self.job.network
-        source = Keystream(store.fix("key", os.urandom(32)))
-        self._draw = store.draw()
-        patience, connections = self.seat.patience, cast(Connections, self.connections)
-        links = PeerLinks(self.neighbours, connections, store, source, patience=patience, on_wait=on_wait)
+    ) -> None:
+        """Run both phases on links that remember, and write down how they end."""
+        network, carried = self.job.network, store.record.carried
+        source = Keystream(store.record.key)
+        connections = self._online(store)
+        links = PeerLinks(
+            self.neighbours,
+            connections,
+            store,
+            source,
+            patience=self.seat.patience,
+            on_wait=on_wait,
+            clock=self._clock,
+        )
         i, mine = self.seat.index, network.neighbours(self.seat.index)
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
         neighbours = Neighbours(
@@ -220,23 +225,26 @@ class Agent:
 
         def hide(cost: Family, peers: Peers) -> Hidden:
             """Run phase 1, unless its masks were carried here from an earlier epoch and somebody has used them."""
+            once = drawn_afresh(self.job.privacy)  # such masks serve one sum anyway
             if carried is not None:
                 published = around.aside().sum(np.array([float(carried.committed)]), add=np.maximum)
                 if carried.committed and not published[0]:
                     raise ProtocolError(
                         "a neighbour denies what this member has published: its masks stay as they are."
                     )
-                if published[0] and not drawn_afresh(self.job.privacy):  # whose masks serve one sum anyway
+                if published[0] and not once:
+                    store.advance(Reuse())
                     return hide_again(carried, cost, peers, seat=self.seat)
-            store.fix("drawn", b"")
+            store.advance(Draw(once=once))
             if self.job.privacy is None:
                 return Hidden(cost, peers)
             return self.job.privacy.hide(cost, peers, source, network=network, rows=rows)
 
         def committed() -> None:
-            store.fix("committed", b"")
+            store.advance(Commit())
             if on_commit is not None:
                 on_commit()
+            store.advance(Publish())
 
         outcome = run_agent(
             self._from(carried),
@@ -252,13 +260,8 @@ class Agent:
         )
         links.flush()
         self.traffic = neighbours.traffic
-        return outcome
-
-    def _carried(self, store: Store, cost: bytes) -> Carried | None:
-        """Return what this member brings from the epoch before; None in the first."""
-        if not self.seat.epoch:
-            return None
-        return carry(self.file, self.seat, store, cost=cost)
+        channels = [connections.neighbours[name].channel for name in self.neighbours]
+        store.advance(End([Mark(c.cursor, c.used) for c in channels], told(outcome)))  # before any goodbye
 
     def _from(self, carried: Carried | None) -> Job:
         """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""
@@ -271,28 +274,38 @@ class Agent:
         if not self.result.exists():
             return None
         try:
-            answer = outcome_of(self.result.read_bytes())
+            answer = outcome_of(Record.decode(self.result.read_bytes()).outcome)
         except msgspec.MsgspecError as error:
             if self.file.exists():  # which still knows
                 return None
             raise FileError(f"{self.result}: is damaged; the answer is with the other members.") from error
+        except FileError as error:
+            raise FileError(f"{self.result}: {error}") from None
         remove(self.file)
         return answer
 
+    def _online(self, store: Store) -> Connections:
+        """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
+        if self.connections is None:
+            self.connections = self._connect(store)
+            self.connections.start()
+        return self.connections
+
     def _connect(self, store: Store) -> Connections:
-        position, outbox, told_end = store.position(), store.outbox(), store.get("ended")
-        ended = None if told_end is None else msgspec.json.decode(told_end, type=list[tuple[int, int]])
+        record, position, outbox = store.record, store.position(), store.outbox()
         channels = {}
         for row, name in enumerate(self.neighbours):
             link = channel(self.seat, name, limit=self._longest, columns=self._columns)
-            at = (position.cursors[row], position.used[row]) if position else (0, 0)
-            link.restore(outbox.get(row, []), store.journal(row), cursor=at[0], used=at[1])
-            if ended is not None:  # and only goodbyes are missing
-                link.restore(outbox.get(row, []), [], cursor=ended[row][0], used=ended[row][1])
-                link.rewind(cursor=ended[row][0], used=ended[row][1])
-            link.finished = store.get(f"goodbye of {name}") is not None
+            kept = outbox.get(row, [])
+            if record.has_ended:  # nothing is computed again, and only goodbyes are missing
+                link.restore(kept, [], cursor=record.marks[row].sent, used=record.marks[row].used)
+                link.rewind(cursor=record.marks[row].sent, used=record.marks[row].used)
+            else:
+                cursor, used = (position.cursors[row], position.used[row]) if position else (0, 0)
+                link.restore(kept, store.journal(row), cursor=cursor, used=used)
+            link.finished = name in record.goodbyes
             channels[name] = link
-        return connections(self.seat, self.key, channels, listen=self._listen)
+        return self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
 
     def _digest(self) -> bytes:
         """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from tacit.protocol import Frame, Kind
+from tacit.protocol.farewell import Farewell, Line
+from tacit.protocol.record import Stage
+from tacit.protocol.run import Goodbyes
 from tacit.runtimes.agent import Outcome
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
@@ -19,40 +22,32 @@ from tacit.runtimes.stopping import Check, Verdict
 
 log = logging.getLogger("tacit.peers")
 
-_LINGER = 10.0  # seconds to wait for neighbours who may want something again …
-_LONGEST_LINGER = 60.0  # … and for those who are there, and have not ended
+_LAST_WORDS = 0.02  # seconds for what was written to leave
 
 
-def part(connections: Connections, store: Store) -> bool:
+def part(connections: Connections, store: Store, *, clock: Callable[[], float]) -> bool:
     """Say goodbye, stay while a neighbour may still want something, and tell whether all have said the same.
 
     A neighbour that is away may come back and want messages again: then the file is kept, and starting this
     agent once more serves them.
     """
-    began = time.monotonic()
-    deadline = began + _LINGER
-    said: set[tuple[str, int]] = set()
-    waiting = list(connections.neighbours.values())
-    while time.monotonic() < deadline:
+
+    def lines() -> list[Line]:
         with connections.guard:
-            waiting = [n for n in connections.neighbours.values() if not n.channel.needs_nothing]
-            gone = [n.name for n in connections.neighbours.values() if n.channel.needs_nothing]
-            greet = {
-                n.name: Frame(Kind.BYE, 0, n.channel.used).encode()
-                for n in connections.neighbours.values()
-                if n.open and (n.name, n.connected) not in said
-            }
-        for name in gone:
-            store.fix(f"goodbye of {name}", b"")
-        connections.write(greet)
-        said |= {(name, connections.neighbours[name].connected) for name in greet}
-        if not waiting:
-            connections.wait(lambda: False, 0.02)
+            return [
+                Line(n.name, n.open, n.connected, n.channel.needs_nothing) for n in connections.neighbours.values()
+            ]
+
+    leaving = Farewell(clock())
+    while (now := clock()) < leaving.ends:
+        seen = lines()
+        connections.write({name: _goodbye(connections, name) for name in leaving.look(seen, now)})
+        record = store.advance(Goodbyes(line.name for line in seen if line.needs_nothing))
+        if record.stage is Stage.PARTED:
+            connections.wait(lambda: False, _LAST_WORDS)
             return True
-        if any(n.open for n in waiting):
-            deadline = min(time.monotonic(), began + _LONGEST_LINGER) + _LINGER
-        connections.wait(lambda: all(n.channel.needs_nothing for n in connections.neighbours.values()), 0.05)
-    names = ", ".join(n.name for n in waiting)
+        connections.wait(lambda before=seen: lines() != before, leaving.ends - now)  # type: ignore[misc]
+    names = ", ".join(name for name in store.record.neighbours if name not in store.record.goodbyes)
     log.warning(
         "%s: this member has its answer, and %s has not said goodbye. The file is kept for it: start this agent "
         "again when it is back, or remove the file when it has its answer.",
@@ -60,6 +55,11 @@ def part(connections: Connections, store: Store) -> bool:
         names,
     )
     return False
+
+
+def _goodbye(connections: Connections, name: str) -> bytes:
+    with connections.guard:
+        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used).encode()
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -12,8 +12,9 @@ down between two members who both stay keeps its terms, which still cancel.
 What that costs: whoever saw all effective costs before and after can subtract them, and knows what the leaver's
 masks hid; and for the others the leaver counts as corrupted (the certificate of the network without it).
 
-An agent that has gone on cannot go back: its former file is emptied and says so. The terms are drawn and received
-once: here they are worked out again from the former key and journal, and never sent again.
+An agent that has gone on cannot go back: its former file is marked first and emptied last, so that a crash in
+between leaves no way back. The terms are drawn and received once: here they are worked out again from the former
+key and journal, and never sent again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from tacit.costs import Family
@@ -30,48 +30,50 @@ from tacit.errors import FileError, TacitError
 from tacit.masks import Hidden, Keystream
 from tacit.masks.mechanism import Rounded
 from tacit.protocol import decode
+from tacit.protocol.record import Carried, Stage
+from tacit.protocol.run import Supersede, carry
 from tacit.runtimes.agent import row_ranges
 from tacit.runtimes.neighbours import Message, Neighbours
 from tacit.runtimes.peers.seat import Lineage, Seat
-from tacit.runtimes.peers.store import Store, draw_of
+from tacit.runtimes.peers.store import Store
 from tacit.typing import Array, Numbers, Peers
-
-
-class Carried(msgspec.Struct, frozen=True):
-    """What an agent takes into the next epoch. As secret as the file that it comes from."""
-
-    manifest: bytes
-    """Of the epoch in which the masks were exchanged."""
-    key: bytes
-    journal: list[list[bytes]]
-    cost: bytes
-    """The digest of the cost: masks serve one cost, and no other."""
-    committed: bool
-    """Whether anything may have been published under these masks."""
-    x: bytes
-    """The own estimate at the last checkpoint; empty without one."""
-
-    @property
-    def draw(self) -> str:
-        """Names the masks: a one-way digest of their key."""
-        return draw_of(self.key)
-
-    def __repr__(self) -> str:
-        return "Carried(…)"
 
 
 def carried_by(file: Path, seat: Seat) -> Carried | None:
     """Return what the member with this state *file* brings into a later epoch; None if there is nothing to read."""
-    former, kept = _former(file, seat), None
+    former = _former(file, seat)
     if file.exists():
         with Store(file) as store:
-            kept = store.get("carried")
-    if kept is not None:
-        return msgspec.msgpack.decode(kept, type=Carried)
+            if store.record.carried is not None:
+                return store.record.carried
     if not former.exists():
         return None
     with Store(former) as store:
         return _read(store, seat)
+
+
+def take_over(file: Path, seat: Seat, *, cost: bytes) -> Carried:
+    """Return what is needed from the file of the epoch before, which is marked: there is no way back to it."""
+    former = _former(file, seat)
+    if not former.exists():
+        raise FileError(
+            f"{former}: is not there; a later epoch goes on from the file of the one before it. A member that "
+            "has ended, or lost its file, is left out of the next epoch too."
+        )
+    with Store(former) as before:
+        carried = _read(before, seat)
+        before.advance(Supersede(seat.session, seat.previous, cost))
+    return carried
+
+
+def leave_behind(file: Path, seat: Seat, *, cost: bytes) -> None:
+    """Empty the file of the epoch before, if it is there: what it held is in *file*."""
+    former = _former(file, seat)
+    if former.exists():
+        with Store(former) as before:
+            if before.record.stage is not Stage.SUPERSEDED:  # a copy was put back
+                before.advance(Supersede(seat.session, seat.previous, cost))
+            before.forget()
 
 
 def _former(file: Path, seat: Seat) -> Path:
@@ -85,59 +87,26 @@ def _lineage(seat: Seat) -> Lineage:
     return seat.lineage
 
 
-def carry(file: Path, seat: Seat, store: Store, *, cost: bytes) -> Carried:
-    """Take what is needed from the file of the epoch before, once, and empty that file."""
-    former, known = _former(file, seat), store.get("carried")
-    if known is not None:
-        carried = msgspec.msgpack.decode(known, type=Carried)
-        _refuse_other_data(carried, former, cost)
-    else:
-        if not former.exists():
-            raise FileError(
-                f"{former}: is not there; a later epoch goes on from the file of the one before it. A member that "
-                "has ended, or lost its file, is left out of the next epoch too."
-            )
-        with Store(former) as before:  # marked first, emptied last: a crash in between leaves no way back
-            carried = _read(before, seat)
-            _refuse_other_data(carried, former, cost)
-            before.fix("superseded", seat.session.encode())
-        store.fix("carried", msgspec.msgpack.encode(carried))
-    if former.exists():
-        with Store(former) as before:
-            before.empty()
-    return carried
-
-
-def _refuse_other_data(carried: Carried, former: Path, cost: bytes) -> None:
-    if carried.cost != cost:
-        raise TacitError(f"{former}: was begun with other data; a run must end with those it began with.")
-
-
 def _read(store: Store, seat: Seat) -> Carried:
     """Return what the file of the former epoch brings into this one, which must follow from it."""
-    by = store.get("superseded")
-    if by is not None and by != seat.session.encode():
-        raise TacitError(
-            f"{store.path}: this member has gone on under another manifest, session {by.decode()[:16]}."
-        )
-    own, earlier = store.get("manifest"), store.get("carried")
-    key, cost = store.get("key"), store.get("cost")
-    if own is None or key is None or cost is None or store.get("session") != seat.previous.encode():
-        raise TacitError(f"{store.path}: does not belong to the epoch before this one.")
-    before = _lineage(seat).before(own)
     recalled = store.recall()
-    x = b"" if recalled is None else recalled.state[0].tobytes()
-    committed = store.get("committed") is not None
-    if earlier is not None and store.get("drawn") is None:  # that epoch went on with the masks of an earlier one
-        carried = msgspec.msgpack.decode(earlier, type=Carried)
-        return msgspec.structs.replace(carried, committed=carried.committed or committed, x=x or carried.x)
-    rows = len(before.neighbours(seat.me))
-    return Carried(own, key, [store.journal(row) for row in range(rows)], cost, committed, x)
+    try:
+        carried = carry(
+            store.record,
+            by=seat.session,
+            previous=seat.previous,
+            journal=[store.journal(row) for row in range(len(store.record.neighbours))],
+            x=b"" if recalled is None else recalled.state[0].tobytes(),
+        )
+    except TacitError as error:
+        raise type(error)(f"{store.path}: {error}") from None
+    _lineage(seat).before(store.record.agreement)  # refuses a manifest that does not follow
+    return carried
 
 
 def hide_again(carried: Carried, cost: Family, peers: Peers, *, seat: Seat) -> Hidden:
     """Return the effective cost under the carried masks, with the terms of all who have left cancelled."""
-    origin = _lineage(seat).origin(carried.manifest)
+    origin = _lineage(seat).origin(carried.agreement)
     job, names = origin.job, origin.neighbours(seat.me)
     if job.privacy is None:
         return Hidden(cost, peers)

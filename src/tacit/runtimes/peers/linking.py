@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tacit.protocol import Channel
@@ -24,6 +25,7 @@ def connections(
     channels: Mapping[str, Channel],
     *,
     listen: tuple[str, int] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Connections:
     """Return a member's links, not started yet."""
     members, order = seat.members, list(seat.members)
@@ -46,4 +48,5 @@ def connections(
         server=context(key, own, trusted, server=True),
         client=context(key, own, trusted, server=False),
         idle=seat.silence,
+        clock=clock,
     )

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from tacit.errors import NetworkError
+from tacit.errors import NetworkError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, decode, encode
+from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.agent import Recalled
 from tacit.runtimes.neighbours import Message
 from tacit.runtimes.peers.connections import Connections
@@ -33,18 +34,19 @@ class PeerLinks:
         *,
         patience: float = float("inf"),
         on_wait: Callable[[str, float], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._names = tuple(names)
         self._connections, self._store, self._source = connections, store, source
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
-        self._patience, self._on_wait = patience, on_wait
+        self._patience, self._on_wait, self._clock = patience, on_wait, clock
         self._pending: dict[int, bytes] = {}  # frames by row
         self._rows = range(len(names))
         self._unsaved = 0  # bytes written down since the last checkpoint
         self._safe: list[int] = []  # what was used before the checkpoint that is not committed yet …
         self._droppable: list[int] = []  # … and from which number on messages must be kept after it
         self._setting_up = True
-        self._saved_at, self._saved_round = time.monotonic(), 0
+        self._saved_at, self._saved_round = clock(), 0
 
     # Links -----------------------------------------------------------------------------------------
 
@@ -111,8 +113,8 @@ class PeerLinks:
         while not self._connections.wait(here, min(1.0, self._patience)):
             if self._connections.failure is not None:
                 raise NetworkError("the links of this agent have failed.") from self._connections.failure
-            began = began or time.monotonic() - min(1.0, self._patience)
-            waited, missing = time.monotonic() - began, [row for row in rows if not channels[row].inbox]
+            began = began or self._clock() - min(1.0, self._patience)
+            waited, missing = self._clock() - began, [row for row in rows if not channels[row].inbox]
             if missing and self._on_wait is not None and waited >= 1.0:
                 self._on_wait(self._names[missing[0]], waited)
             if missing and waited >= self._patience:
@@ -139,7 +141,9 @@ class PeerLinks:
     # Memory ----------------------------------------------------------------------------------------
 
     def recall(self) -> Recalled | None:
-        """Return the last checkpoint, and go on from there on every link."""
+        """Return the last checkpoint, and go on from there on every link; the run must allow rounds by now."""
+        if Word.ROUND not in MAY_SAY[self._store.record.stage]:
+            raise TacitError(f"{self._store.path}: nothing may be published where the run is.")
         self._setting_up = False
         position = self._store.position()
         if position is None:
@@ -153,7 +157,7 @@ class PeerLinks:
 
     def remember(self, recalled: Recalled) -> None:
         """Take a checkpoint now and then; it is committed with the next message."""
-        now = time.monotonic()
+        now = self._clock()
         recent = now - self._saved_at < _EVERY_SECONDS and recalled.done - self._saved_round < _EVERY_ROUNDS
         if recent and self._unsaved < _EVERY_BYTES:
             return
@@ -167,4 +171,4 @@ class PeerLinks:
             self._droppable = [min(channel.kept_from, channel.cursor) for channel in self._channels]
         self._safe = used  # acknowledged once the checkpoint is committed
         self._unsaved = 0
-        self._saved_at, self._saved_round = time.monotonic(), recalled.done
+        self._saved_at, self._saved_round = self._clock(), recalled.done

@@ -1,27 +1,29 @@
 """What an agent must not forget, written before anything is said: a database, and beside it what was sent.
 
-    run       the session, the key of the masks, a digest of the cost
+    record    how far the run is, and what it is bound to: `tacit.protocol.run`
     journal   messages of the setting-up, which is done again after every restart, from here
     looks     what was seen of all agents so far
     state     after the last checkpoint: the algorithm's arrays, and how far every link and the keystream had come
 
-A message is committed before it is sent, and the key before anything. So a restart draws the same masks and says
-the same words, or notices that it would not. The file is readable by its owner alone, and is erased when the run
-ends.
+A message is committed before it is sent, and a stage of the run before the messages that it allows: the log beside
+the database may survive a crash that an open transaction does not. So a restart draws the same masks and says the
+same words, or notices that it would not. The file is readable by its owner alone, and is erased when the run ends.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 import numpy as np
 
-from tacit.errors import TacitError
+from tacit.errors import FileError, TacitError
+from tacit.protocol.record import Record
+from tacit.protocol.run import Event, Forget, step
 from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers.sent import Links, Sent, erase
@@ -29,7 +31,7 @@ from tacit.typing import Array
 
 _PAGE, _LARGE_PAGE = 4096, 65536  # of the file, in bytes: a long vector in few pages, a short one in a small page
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS record (only INTEGER PRIMARY KEY CHECK (only = 0), value BLOB);
 CREATE TABLE IF NOT EXISTS journal
     (link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID;
@@ -57,13 +59,16 @@ class Store:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         self.path = path
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2.0)
-        self._database.execute(f"PRAGMA page_size = {_LARGE_PAGE if 8 * numbers > _LARGE_PAGE else _PAGE}")
-        self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # before WAL: no shared memory, no locks a commit
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-        self._database.execute("PRAGMA secure_delete = FAST")
-        self._database.executescript(_SCHEMA)
         self._open = False
+        try:
+            self._record = self._begun(durable=durable, numbers=numbers)
+        except BaseException as error:
+            self._database.close()
+            if isinstance(error, sqlite3.OperationalError) or not isinstance(error, sqlite3.DatabaseError):
+                raise
+            raise FileError(
+                f"{path}: is damaged. Keep it, and tell the others: a run whose masks are lost cannot go on."
+            ) from error
         self._looks = 0  # how many are written down
         self._sent = Sent(path, durable=durable)
 
@@ -73,37 +78,50 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, name: str) -> bytes | None:
-        """Return one fact about the run."""
-        row = self._database.execute("SELECT value FROM run WHERE name = ?", (name,)).fetchone()
-        return None if row is None else bytes(row[0])
+    def _begun(self, *, durable: bool, numbers: int) -> Record:
+        """Prepare the file, which may be new, and return its record."""
+        execute = self._database.execute
+        execute(f"PRAGMA page_size = {_LARGE_PAGE if 8 * numbers > _LARGE_PAGE else _PAGE}")
+        execute("PRAGMA locking_mode = EXCLUSIVE")  # before WAL: no shared memory, no locks a commit
+        execute("PRAGMA journal_mode = WAL")
+        execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        execute("PRAGMA secure_delete = FAST")
+        if execute("SELECT 1 FROM sqlite_master WHERE name = 'run'").fetchone() is not None:
+            raise FileError(
+                f"{self.path}: was written by an earlier version of tacit. End that run with the version that "
+                "began it; this one begins runs of its own."
+            )
+        self._database.executescript(_SCHEMA)
+        row = execute("SELECT value FROM record").fetchone()
+        return Record() if row is None else _named(self.path, lambda: Record.decode(bytes(row[0])))
 
-    def fix(self, name: str, value: bytes) -> bytes:
-        """Return the fact; write it down first where it is new."""
-        known = self.get(name)
-        if known is None:
-            self._database.execute("INSERT INTO run VALUES (?, ?)", (name, value))
-            return value
-        return known
+    @property
+    def record(self) -> Record:
+        """How far the run is, as it is written down."""
+        return self._record
 
-    def draw(self) -> str:
-        """Return a name of the masks: a one-way digest of their key, or nothing before it was drawn."""
-        key = self.get("key")
-        return "" if key is None else draw_of(key)
+    def advance(self, event: Event) -> Record:
+        """Let something happen to the run: it is written down, and safe, when this returns."""
+        record = _named(self.path, lambda: step(self._record, event))
+        if record != self._record:
+            self.write(record)
+        return record
 
-    def check(self, name: str, value: bytes, problem: str) -> None:
-        """Refuse to go on where a fact has changed since the run began."""
-        if self.fix(name, value) != value:
-            raise TacitError(f"{self.path}: {problem}")
+    def write(self, record: Record) -> None:
+        """Write the record, and make it safe with all that was written before it."""
+        self.begin()
+        self._database.execute("INSERT OR REPLACE INTO record VALUES (0, ?)", (record.encode(),))
+        self.commit()
+        self._record = record
 
-    def empty(self) -> None:
+    def forget(self) -> None:
         """Forget everything but that the run has gone on elsewhere."""
-        self._sent.erase()
         self.begin()
         for table in ("journal", "looks", "state"):
             self._database.execute(f"DELETE FROM {table}")  # noqa: S608  names of our own
-        self._database.execute("DELETE FROM run WHERE name IN ('key', 'carried', 'outcome')")
+        self.advance(Forget())
         self.commit()
+        self._sent.erase()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.execute("VACUUM")
 
@@ -204,9 +222,12 @@ class Store:
         self._database.close()
 
 
-def draw_of(key: bytes) -> str:
-    """Return a name for everything that is drawn under a key: a digest that tells nothing about it."""
-    return hashlib.sha256(b"tacit: which masks\0" + key).hexdigest()[:32]
+def _named(path: Path, what: Callable[[], Record]) -> Record:
+    """Return what comes of it; an error says which file it is about."""
+    try:
+        return what()
+    except TacitError as error:
+        raise type(error)(f"{path}: {error}") from None
 
 
 def remove(path: Path) -> None:

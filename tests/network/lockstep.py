@@ -1,0 +1,241 @@
+"""Real agents in memory: threads of which one runs at a time, links without sockets, and a clock by hand.
+
+Everything above the sockets is the product: agents, stores on disk, channels, epochs. An agent runs until it waits;
+then the others do, in an order that a seed decides, and what they wrote arrives. The clock goes on by *tick* at
+every turn, and to the next moment that somebody waits for when nothing else happens. A member can be killed before
+or after anything that it writes or sends, by the number of that act: what was not committed is gone, and it is
+started again some turns later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tacit.errors import ProtocolError
+from tacit.federation.joining import seat_of
+from tacit.protocol import Connection, Phase
+from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.connections import Neighbour
+from tacit.runtimes.peers.store import Store
+
+GIVEN_UP = 20_000  # turns after which a run that does not end is a failure
+
+
+class Killed(BaseException):
+    """The power is cut."""
+
+
+class Links:
+    """One agent's connections, as far as its algorithm sees them."""
+
+    def __init__(self, lockstep: Lockstep, name: str, channels: dict[str, Any]) -> None:
+        self._all, self._name = lockstep, name
+        self.neighbours = {
+            other: Neighbour(name=other, host="", port=0, certificate=b"", dials=False, channel=channel)
+            for other, channel in channels.items()
+        }
+        self.guard, self.failure = threading.Lock(), None
+
+    def start(self) -> None:
+        self._all.online[self._name] = self
+
+    def stop(self) -> None:
+        for other in self.neighbours:
+            self._all.cut(self._name, other)
+        self._all.online.pop(self._name, None)
+
+    def write(self, frames: dict[str, bytes]) -> None:
+        self._all.act()
+        for other, data in frames.items():
+            if self.neighbours[other].open:
+                self._all.lay(self._name, other, data)
+        self._all.act()
+
+    def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
+        end = self._all.now + seconds
+        while not goal():
+            if self._all.now >= end:
+                return False
+            self._all.pause(end)
+        return True
+
+
+class Player:
+    """One member's process."""
+
+    def __init__(self, lockstep: Lockstep, name: str, play: Callable[[], Any], dies_at: int | None) -> None:
+        self._all, self.name, self._play = lockstep, name, play
+        self.turn, self.acts, self.dies_at, self.wakes = threading.Semaphore(0), 0, dies_at, 0.0
+        self.end: Any = None
+        self.over = False
+        self.thread = threading.Thread(target=self._body, name=name, daemon=True)
+        self.thread.start()
+
+    def _body(self) -> None:
+        self.turn.acquire()
+        try:
+            self.end = self._play()
+        except BaseException as error:
+            self.end = error
+        finally:
+            self.over = True
+            self._all.main.release()
+
+
+class Lockstep:
+    """A federation on one thread at a time."""
+
+    def __init__(self, *, seed: int = 0, tick: float = 0.02) -> None:
+        self.now, self.main, self.tick = 0.0, threading.Semaphore(0), tick
+        self.online: dict[str, Links] = {}
+        self._order = random.Random(seed)  # noqa: S311
+        self._ends: dict[tuple[str, str], Connection] = {}
+        self._pipes: dict[tuple[str, str], bytearray] = {}
+        self._playing: Player | None = None
+        self.acts = 0
+
+    def agent(self, manifest: Any, cost: Any, name: str, folder: Any) -> Agent:
+        """Return a member that lives here."""
+        return Agent(
+            manifest.job(), seat_of(manifest, name), cost, key=folder / f"{name}.key", folder=folder, durable=False,
+            clock=lambda: self.now,
+            connect=lambda seat, key, channels, **_: Links(self, seat.me, dict(channels)),
+        )  # fmt: skip
+
+    def run(
+        self, plays: dict[str, Callable[[], Any]], deaths: dict[str, list[int]] | None = None
+    ) -> dict[str, Any]:
+        """Play all parts to their end, and return it: an outcome, or an error.
+
+        *deaths* are acts of a member, one for each life: it is killed there and started again.
+        """
+        left = {name: list(acts) for name, acts in (deaths or {}).items()}
+        ends: dict[str, Any] = {}
+
+        def born(name: str) -> Player:
+            return Player(self, name, plays[name], left[name].pop(0) if left.get(name) else None)
+
+        with acts_of(self):
+            players = [born(name) for name in plays]
+            for _ in range(GIVEN_UP):
+                if not players:
+                    return ends
+                before = self.acts
+                delivered = self._carry()
+                for player in self._order.sample(players, len(players)):
+                    self._resume(player)
+                for player in [player for player in players if player.over]:
+                    player.thread.join()
+                    players.remove(player)
+                    if isinstance(player.end, Killed):
+                        players.append(born(player.name))
+                    else:
+                        ends[player.name] = player.end
+                self.now += self.tick
+                if players and not delivered and self.acts == before:
+                    self.now = max(self.now, min(player.wakes for player in players))
+        raise AssertionError(f"{[player.name for player in players]} never end")
+
+    # called in a player's thread ----------------------------------------------------------------------------------
+
+    def pause(self, until: float) -> None:
+        player = self._playing
+        player.wakes = until
+        self.main.release()
+        player.turn.acquire()
+
+    def act(self) -> None:
+        """Count something that a member does; this may be the moment at which it is killed."""
+        player = self._playing
+        if player is None or threading.current_thread() is not player.thread:
+            return
+        self.acts += 1
+        player.acts += 1
+        if player.acts == player.dies_at:
+            raise Killed
+
+    def lay(self, a: str, b: str, data: bytes) -> None:
+        self.acts += 1
+        if (a, b) in self._pipes:
+            self._pipes[a, b] += data
+
+    def cut(self, a: str, b: str) -> None:
+        for end in ((a, b), (b, a)):
+            self._deliver(*end) if end[0] == a else None  # what was written still arrives
+            self._ends.pop(end, None)
+            self._pipes.pop(end, None)
+            links = self.online.get(end[0])
+            if links is not None and end[1] in links.neighbours:
+                links.neighbours[end[1]].open = False
+
+    # the scheduler ------------------------------------------------------------------------------------------------
+
+    def _resume(self, player: Player) -> None:
+        self._playing = player
+        player.turn.release()
+        self.main.acquire()
+        self._playing = None
+
+    def _carry(self) -> int:
+        """Connect whoever can be, and let everything arrive."""
+        for a, links in list(self.online.items()):
+            for b in links.neighbours:
+                if b in self.online and (a, b) not in self._ends and a in self.online[b].neighbours:
+                    self._connect(a, b)
+        return sum(self._deliver(*end) for end in list(self._pipes))
+
+    def _connect(self, a: str, b: str) -> None:
+        for one, other in ((a, b), (b, a)):
+            channel = self.online[one].neighbours[other].channel
+            self._ends[one, other], self._pipes[one, other] = Connection(channel), bytearray()
+            self.lay(one, other, channel.hello().encode())
+
+    def _deliver(self, a: str, b: str) -> int:
+        """Let all that a wrote arrive at b, in one piece."""
+        data = bytes(self._pipes.get((a, b), b""))
+        end = self._ends.get((b, a))
+        if not data or end is None or b not in self.online:
+            return 0
+        self._pipes[a, b].clear()
+        neighbour = self.online[b].neighbours[a]
+        try:
+            answers = end.feed(data)
+        except ProtocolError as error:
+            neighbour.violations += 1
+            neighbour.trouble = str(error)
+            self._ends.pop((b, a))
+            return 0
+        if not neighbour.open and end.phase is Phase.OPEN:
+            neighbour.open = True
+            neighbour.connected += 1
+        for frame in answers:
+            self.lay(b, a, frame.encode())
+        return 1
+
+
+@contextlib.contextmanager
+def acts_of(lockstep: Lockstep) -> Any:
+    """Let every write to a state file be an act, before and after it is done."""
+    names = ("commit", "sent", "write", "erase", "forget")
+    methods = {name: getattr(Store, name) for name in names}
+
+    def counted(name: str) -> Callable[..., Any]:
+        def method(self: Store, *given: Any) -> Any:
+            lockstep.act()
+            result = methods[name](self, *given)
+            lockstep.act()
+            return result
+
+        return method
+
+    for name in names:
+        setattr(Store, name, counted(name))
+    try:
+        yield
+    finally:
+        for name, method in methods.items():
+            setattr(Store, name, method)
