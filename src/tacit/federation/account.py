@@ -71,8 +71,8 @@ class _Case(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-class Account(NamedTuple):
-    """A ledger that has agreed to a run."""
+class Permit(NamedTuple):
+    """What a ledger gives that has agreed to a run."""
 
     enter: Callable[[], None]
     """Enters it; called again, it enters nothing."""
@@ -80,8 +80,8 @@ class Account(NamedTuple):
     """What it tells of this member by subtraction, which was accepted."""
 
 
-def open_account(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Account:
-    """Refuse a run that the ledger refuses, and return what enters it."""
+def ask_ledger(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Permit:
+    """Refuse a run that a member's ledger refuses; return what enters it, for `agent.run(on_commit=…)`."""
     me = agent.me
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
@@ -111,7 +111,7 @@ def open_account(manifest: Manifest, agent: Agent, file: Path, consent: Consent)
             if not _is_entered(book, new):
                 book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
 
-    return Account(enter, accepted)
+    return Permit(enter, accepted)
 
 
 def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:

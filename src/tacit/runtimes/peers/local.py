@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import networkx as nx
 import numpy as np
@@ -38,7 +38,7 @@ from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.identity import refuse_bad_name, write_key
-from tacit.runtimes.peers.seat import Place, Seat
+from tacit.runtimes.peers.seat import Endpoint, Seat
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
@@ -72,6 +72,14 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         """Say what the agent does, in a word or two."""
         return f"waits for {self.awaited}" if self.state == "waiting" else self.state
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """Whoever takes an agent's reports, beside the progress of the whole run."""
+
+    def report(self, report: Report) -> None:
+        """Take what one agent says of itself."""
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
@@ -124,7 +132,7 @@ def _names(network: Network) -> list[str]:
 def seats_of(job: Job, names: list[str], folder: Path) -> tuple[Job, list[Seat]]:
     """Return the job without its costs, and everybody's seat on this machine; new keys go into *folder*."""
     refuse_unshared(job)
-    members = places(names, folder)
+    members = endpoints(names, folder)
     graph: nx.Graph[Any] = nx.Graph()
     graph.add_nodes_from(names)
     graph.add_edges_from((names[i], names[j]) for i, j in job.network.links)
@@ -147,10 +155,10 @@ def refuse_unshared(job: Job) -> None:
         raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
 
 
-def places(names: list[str], folder: Path) -> dict[str, Place]:
+def endpoints(names: list[str], folder: Path) -> dict[str, Endpoint]:
     """Return free ports of this machine for all members, with new keys in *folder*."""
     return {
-        name: Place("127.0.0.1", port, write_key(folder, name)[1].read_text())
+        name: Endpoint("127.0.0.1", port, write_key(folder, name)[1].read_text())
         for name, port in zip(names, free_ports(len(names)), strict=True)
     }
 
@@ -257,7 +265,7 @@ def collect(
     """Wait for all members; raise what the first of them raises."""
     waiting: dict[Any, Process] = {member.pipe: member for member in members}
     done: dict[str, tuple[Outcome, Traffic]] = {}
-    on_report: Callable[[Report], None] | None = getattr(on_progress, "report", None)
+    on_report = on_progress.report if isinstance(on_progress, Reporting) else None
     while waiting:
         for ready in wait(list(waiting), timeout=1.0):
             pipe = cast(Pipe, ready)
