@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import networkx as nx
 import numpy as np
@@ -72,6 +72,14 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         """Say what the agent does, in a word or two."""
         return f"waits for {self.awaited}" if self.state == "waiting" else self.state
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """Whoever takes an agent's reports, beside the progress of the whole run."""
+
+    def report(self, report: Report) -> None:
+        """Take what one agent says of itself."""
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
@@ -257,7 +265,7 @@ def collect(
     """Wait for all members; raise what the first of them raises."""
     waiting: dict[Any, Process] = {member.pipe: member for member in members}
     done: dict[str, tuple[Outcome, Traffic]] = {}
-    on_report: Callable[[Report], None] | None = getattr(on_progress, "report", None)
+    on_report = on_progress.report if isinstance(on_progress, Reporting) else None
     while waiting:
         for ready in wait(list(waiting), timeout=1.0):
             pipe = cast(Pipe, ready)
