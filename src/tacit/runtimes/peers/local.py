@@ -104,7 +104,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         for i in tap.agents:
             tap.take(i, members[i].heard)
     first = outcomes[0][0]
-    traffic = [told for _, told in outcomes]
+    traffic = [each for _, each in outcomes]
     return Run(
         x=np.stack([outcome.x for outcome, _ in outcomes]),
         rounds=first.rounds,
@@ -270,23 +270,23 @@ def collect(
         for ready in wait(list(waiting), timeout=1.0):
             pipe = cast(Pipe, ready)
             member = waiting[pipe]
-            told: list[Any]
+            content: list[Any]
             try:
-                kind, *told = pipe.recv()
+                kind, *content = pipe.recv()
             except EOFError:
                 raise NetworkError(f"{member.name} died; its state is kept.") from None
             if kind == "report":
-                report, progress = told
+                report, progress = content
                 if on_report is not None:
                     on_report(report)
                 if on_progress is not None and progress is not None and member is members[0]:
                     on_progress(progress)
             elif kind == "error":
-                raise told[0]
+                raise content[0]
             elif kind == "heard":
-                member.heard = told[0]
+                member.heard = content[0]
             elif kind == "done":
-                done[member.name] = (told[0], told[1])
+                done[member.name] = (content[0], content[1])
                 del waiting[pipe]
     return [done[member.name] for member in members]
 
