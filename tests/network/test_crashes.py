@@ -12,7 +12,7 @@ import tacit
 from tacit.algorithms import ALGORITHMS, Standardised
 from tacit.costs import stack
 from tacit.federation import join
-from tacit.runtimes.peers.local import collect
+from tacit.runtimes.peers.processes import collect
 from tacit.runtimes.peers.store import Store
 
 MASKS = {
