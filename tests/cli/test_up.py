@@ -56,12 +56,17 @@ def test_all_agents_are_in_one_table():
 
 def test_of_many_agents_the_slowest_are_shown():
     table = AgentsTable("Agreeing")
+
+    def waiting(k):
+        return Report(f"agent-{k}", "waiting", round=100, awaited="agent-7")
+
     for k in range(50):
-        table.report(Report(f"agent-{k}", "waits for agent-7" if k != 7 else "running", round=100 - (k == 7)))
+        table.report(waiting(k) if k != 7 else Report("agent-7", "running", round=99))
     page = drawn(table)
     assert "50 agents (49 waiting, 1 running); rounds 99 to 100" in page
     assert page.count("│ agent-") == 5
     assert "│ agent-7 " in page
+    assert "waits for agent-7" in page
 
 
 def test_agents_is_a_check_that_says_why(run):

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 import tacit
-from tacit.cli.illustration import EXCHANGED, POINTS, TRIANGLE, effective_costs, masks
+from tacit.solving.illustration import EXCHANGED, POINTS, TRIANGLE, effective_costs, masks
 
 
 def test_masks_of_the_paper():

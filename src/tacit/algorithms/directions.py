@@ -7,7 +7,7 @@
 A direction w of curvature λ = |Aw|² is known by the rows Aw, which rounding moves by about n = c ε Σ_k s_k |w_k|,
 and through H, which was squared and added up. So
 
-    lost      √λ ≤ 4 n                        the columns say the same, as far as the records' own digits go
+    lost      λ ≤ 4 (2 n √λ + n²)             the columns say the same, as far as the records' own digits go
     vague     λ not far above the rounding of H, and not lost: B = W Λ^(−½) shows it better in the next sum
     sharp     else
 
@@ -57,10 +57,14 @@ class Directions(NamedTuple):
         """Return the slopes along the directions, from the summed gradient in the basis."""
         return np.asarray(g @ self.T)
 
+    def by(self, slope: Array) -> Array:
+        """Return −wᵀg/λ along the directions kept, 0 along the others; downhill where the sum bends down."""
+        return np.where(self.kept, -slope / np.where(self.kept, np.abs(self.curvature), 1.0), 0.0)
+
     def step(self, slope: Array) -> Array:
-        """Return −Σ w wᵀg/λ over the directions kept; downhill where the sum bends down."""
+        """Return −Σ w wᵀg/λ over the directions kept."""
         kept = self.kept
-        return np.asarray(-self.W[:, kept] @ (slope[kept] / np.abs(self.curvature[kept])))
+        return np.asarray(self.W[:, kept] @ self.by(slope)[kept])
 
     def gain(self, slope: Array) -> float:
         """Return by how much a quadratic sum falls with that step: half of Newton's decrement."""
@@ -157,14 +161,21 @@ class Sight(NamedTuple):
             lost = (size <= (_SURE * grain) ** 2) | (size <= _SURE * coarse) | (last & (size <= _SURE * noise))
             lost[: int(faint.sum())] |= not self.is_plain
         vague = ~lost & (size * SHARP < squared) & (not last)
+        lost |= ~vague & (size <= _SURE * noise)  # no third kind: what is left out of a step is said
         return Directions(W, T, values, np.asarray(noise), np.asarray(grain), lost, np.asarray(vague), sizes)
 
     def _sizes(self, H: Array) -> Array:
         if self.is_plain:
             return np.sqrt(np.maximum(np.diag(H), 0.0))
-        back = np.linalg.inv(self.B)
+        back = self.back
         now = np.sqrt(np.maximum((back * (H @ back)).sum(axis=0), 0.0))
         return np.where(np.isfinite(now), now, self.sizes)
+
+    @property
+    def back(self) -> Array:
+        """B⁻¹, computed in units in which all columns are of one size."""
+        size = np.where(self.sizes > 0, self.sizes, 1.0)
+        return np.asarray(np.linalg.inv(size[:, None] * self.B) * size)
 
     @property
     def again(self) -> Sight:

@@ -12,23 +12,23 @@ Optim. 24(3), 2014). Boyd & Vandenberghe, *Convex Optimization*, 9.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.algorithms.directions import Directions, Sight
-from tacit.algorithms.landscape import Landscape
+from tacit.algorithms.directions import NOTICED, Directions, Sight
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
 from tacit.errors import AlgorithmError, UnboundedError
-from tacit.typing import Array, Cost, Peers, Rows, Summand
+from tacit.typing import Algorithm, Array, Cost, Findings, Peers, Rows, Summand
 
 _EPS = float(np.finfo(float).eps)
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
 _ARMIJO = 0.25
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
 _FARTHER = 8.0  # times as far as before, over flat ground
+_SAME = 1e-9  # of the sizes of two columns: a Hessian that moved by less is the same
 _LINEAR = 0.1  # of the last gain: one as large says that a row saturates, and that the model bounds nothing
 
 
@@ -59,19 +59,16 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Newton:
+class Newton(Algorithm):
     """Settings of Newton's method: there are none."""
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
+    sums = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
 
-    @classmethod
-    def tuned(cls, landscape: Landscape) -> Self:
-        """Return the settings."""
-        return cls()
+    def findings(self, state: State) -> Findings:
+        """Return the value and the Hessian at x, and what is left in doubt."""
+        return Findings(state.value, state.hessian, loose=state.loose, bound=state.bound, fell=state.fell)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Try the starting point first."""
@@ -111,7 +108,7 @@ class Newton:
 def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resolution: float) -> State:
     """Return the state at a good point of a sum without kinks, from g and H in the basis of *sight*."""
     x, B, m = at.x, sight.B, len(g)
-    hessian = H if sight.is_plain else _turned(H, np.asarray(np.linalg.inv(B), dtype=np.float64))
+    hessian = H if sight.is_plain else _turned(H, sight.back)
     g, H = g + (penalty.l2 * x) @ B, H + B.T @ (penalty.l2[:, None] * B)
     # on flat ground no basis shows more: wait until it bends again
     seen = (sight._replace(factored=np.array(0.0)) if at.reach else sight).directions(H, resolution)
@@ -133,6 +130,7 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
     if not unsure and gain <= 4.0 * (floor if sight.bases else float(weight @ exact**2)):
         error = 0.0  # nothing is left that a sum could show, however long the step
     fell = max(float(at.start - at.value), 0.0)
+    at = at._replace(hessian=hessian)
     bound = np.inf if unsure else _bound(at, seen, sight, 2.0 * gain + 8.0 * floor, fell)
     last = float(np.abs(at.promise)) / 2.0
     saturating = bool(sight.bases) and last > 4.0 * floor and gain > _LINEAR * last
@@ -141,7 +139,7 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
     loose = np.zeros(m) if unsure else seen.involved() if saturating else seen.loose(fell, bound)
     following = sight.again if reach else sight.next(seen)
     return at._replace(
-        error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach), hessian=hessian,
+        error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach),
         width=np.asarray(width), bound=np.asarray(bound),
         fell=np.array(fell), loose=loose, **following._asdict(),
     )  # fmt: skip
@@ -198,9 +196,21 @@ def _has_flattened(at: State, seen: Directions, blur: Array, penalty: Penalty, r
 
 
 def _bound(at: State, seen: Directions, sight: Sight, left: float, fell: float) -> float:
-    """Return the most by which the sum can still fall: all of it, where something is lost."""
-    whole = _whole(at, sight)
-    return whole if seen.lost.any() else min(left + seen.doubt() * fell, whole)
+    """Return the most by which the sum can still fall: all of it, where something is lost.
+
+    What the quadratic model promises bounds a sum that is one, or a point so near its minimum that the rest is not
+    worth a word. Where rounding hides more than that, rows may saturate unseen, and only a lowest value bounds it.
+    """
+    whole, model = _whole(at, sight), left + seen.doubt() * fell
+    if seen.lost.any() or (model > NOTICED * fell and np.isfinite(whole) and not _is_quadratic(at)):
+        return whole
+    return min(model, whole)
+
+
+def _is_quadratic(at: State) -> bool:
+    """Tell whether the Hessian is what it was at the first point, to rounding."""
+    sizes = np.sqrt(np.maximum(np.diag(at.H), np.finfo(float).tiny))
+    return bool((np.abs(at.hessian - at.H) / sizes[:, None] / sizes).max(initial=0.0) <= _SAME)
 
 
 def _whole(at: State, sight: Sight) -> float:

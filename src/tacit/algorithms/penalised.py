@@ -6,6 +6,8 @@ This is what is left to do once Σ∇h, Σ∇²h and the penalties' sums are kno
 gradient steps guess which entries are zero or at a limit; from there an active-set method goes from face to face,
 downhill on each, and ends at the minimiser to rounding. On a face that is flat it follows the slope until a kink or
 a limit stops it, so collinear columns need no care (Nocedal & Wright, *Numerical Optimization*, 2006, 16.5).
+
+Where a factor is known, H = RᵀR, faces are looked at by singular values of R's columns: they keep twice the digits.
 """
 
 from __future__ import annotations
@@ -71,22 +73,33 @@ def minimise(x: Array, g: Array, H: Array, penalty: Penalty, *, blur: float = 0.
     D = 1.0 / np.sqrt(np.where(diagonal > blur, diagonal, 1.0))  # in units in which every unknown bends by one
     limits = penalty.lower / D, penalty.upper / D
     kinks = Penalty(penalty.l1 * D, np.zeros_like(g), *limits)
-    u = _Faces(x / D, g * D, H * D[:, None] * D, kinks, blur * float(D.max()) ** 2).minimiser()
+    coarse = blur * float(D.max()) ** 2
+    smooth = _Hessian(x / D, g * D, H * D[:, None] * D, coarse, float(kinks.l1.max(initial=0.0)))
+    u = _Faces(smooth, kinks).minimiser()
     return np.clip(D * u, penalty.lower, penalty.upper)
 
 
-class _Faces:
-    """The model in scaled units: gᵀ(u − x) + ½(u − x)ᵀH(u − x) + Σ l1|u| within limits."""
+def minimise_rows(R: Array, c: Array, penalty: Penalty) -> Array:
+    """Return the minimiser of ½|Ru + c|² + ψ(u), with what l2 weighs among the rows of R already."""
+    size = np.linalg.norm(R, axis=0)
+    D = 1.0 / np.where(size > 0, size, 1.0)
+    limits = penalty.lower / D, penalty.upper / D
+    kinks = Penalty(penalty.l1 * D, np.zeros_like(D), *limits)
+    u = _Faces(_Rows(R * D, c, float(kinks.l1.max(initial=0.0))), kinks).minimiser()
+    return np.clip(D * u, penalty.lower, penalty.upper)
 
-    def __init__(self, x: Array, g: Array, H: Array, kinks: Penalty, blur: float) -> None:
-        self.x, self.g, self.H, self.kinks = x, g, H, kinks
-        m = len(g)
+
+class _Hessian:
+    """A smooth part that is known by its Hessian: gᵀ(u − x) + ½(u − x)ᵀH(u − x)."""
+
+    def __init__(self, x: Array, g: Array, H: Array, blur: float, kink: float) -> None:
+        self.x, self.g, self.H, m = x, g, H, len(g)
         self.L = float(np.linalg.eigvalsh(H)[-1]) if m else 1.0
         self.flat = max((8.0 + m) * _EPS * max(self.L, 1.0), m * min(blur, 1e-3))
-        self.small = _TIGHT * (float(np.abs(g).max()) + float(kinks.l1.max()))
+        self.small = _TIGHT * (float(np.abs(g).max()) + kink)
 
     def slope(self, u: Array) -> Array:
-        """Return the slope of the smooth part."""
+        """Return the slope at u."""
         return np.asarray(self.g + self.H @ (u - self.x))
 
     def slack(self, u: Array) -> float:
@@ -94,9 +107,50 @@ class _Faces:
         far = float(np.abs(u - self.x).max(initial=0.0))
         return self.small + (64.0 + len(u)) * _EPS * max(self.L, 1.0) * far
 
+    def on_face(self, u: Array, kink: Array, free: Rows) -> tuple[Array, Array, Array]:
+        """Return curvatures, directions by columns, and slopes along them, of the entries *free*."""
+        values, vectors = np.linalg.eigh(self.H[np.ix_(free, free)])
+        return values, vectors, vectors.T @ (self.slope(u) + kink)[free]
+
+
+class _Rows:
+    """A smooth part that is known by rows, ½|Ru + c|²: small curvatures keep twice as many digits."""
+
+    def __init__(self, R: Array, c: Array, kink: float) -> None:
+        self.R, self.c, m = R, c, R.shape[1]
+        self.x = np.zeros(m)
+        self.g = np.asarray(R.T @ c)
+        self.L = float(np.linalg.norm(R, 2)) ** 2 if R.size else 1.0
+        self.flat = ((8.0 + m) * _EPS) ** 2 * max(self.L, 1.0)
+        self.small = (8.0 + m) * _EPS * (float(np.linalg.norm(c)) + kink)
+
+    def slope(self, u: Array) -> Array:
+        """Return the slope at u."""
+        return np.asarray(self.R.T @ (self.R @ u + self.c))
+
+    def slack(self, u: Array) -> float:
+        """Return which slopes count as none at u: rounding of Ru is among them."""
+        return self.small + (8.0 + len(u)) * _EPS * float(np.abs(u).max(initial=0.0))
+
+    def on_face(self, u: Array, kink: Array, free: Rows) -> tuple[Array, Array, Array]:
+        """Return curvatures, directions by columns, and slopes along them, of the entries *free*."""
+        Q, sizes, V = np.linalg.svd(self.R[:, free], full_matrices=True)
+        sizes = np.append(sizes, np.zeros(len(V) - len(sizes)))
+        rest = (Q.T @ (self.R @ u + self.c))[: len(V)]
+        rest = np.append(rest, np.zeros(len(V) - len(rest)))
+        return sizes**2, V.T, sizes * rest + V @ kink[free]
+
+
+class _Faces:
+    """The model in scaled units: a smooth part and Σ l1|u| within limits."""
+
+    def __init__(self, smooth: _Hessian | _Rows, kinks: Penalty) -> None:
+        self.smooth, self.kinks = smooth, kinks
+        self.slope, self.slack = smooth.slope, smooth.slack
+
     def minimiser(self) -> Array:
         """Guess a face and go on from there; guess better where that does not end."""
-        u = np.clip(self.x, self.kinks.lower, self.kinks.upper)
+        u = np.clip(self.smooth.x, self.kinks.lower, self.kinks.upper)
         for k in range(_ROUNDS):
             u = self._guess(u, _GUESSES * 10**k)
             u, done = self._from_face_to_face(u)
@@ -108,7 +162,7 @@ class _Faces:
 
     def _guess(self, u: Array, steps: int) -> Array:
         """Return the point after some accelerated proximal gradient steps, where they lead down."""
-        L, ahead, theta = max(self.L, np.finfo(float).tiny), u, np.array(1.0)
+        L, ahead, theta = max(self.smooth.L, np.finfo(float).tiny), u, np.array(1.0)
         for _ in range(steps):
             following = self.kinks.prox(ahead - self.slope(ahead) / L, 1.0 / L)
             ahead, theta = accelerate(u, ahead, following, theta)
@@ -137,9 +191,8 @@ class _Faces:
     def _along(self, u: Array, signs: Array, free: Rows) -> bool:
         """Move u to the minimiser on its face, or to the first kink or limit; tell whether it got there."""
         kinks = self.kinks
-        pull = (self.slope(u) + kinks.l1 * signs)[free]
-        values, vectors = np.linalg.eigh(self.H[np.ix_(free, free)])
-        along, flat = vectors.T @ pull, values <= self.flat
+        values, vectors, along = self.smooth.on_face(u, kinks.l1 * signs, free)
+        flat = values <= self.smooth.flat
         level = np.abs(along[flat]).max(initial=0.0) <= self.slack(u)
         used = ~flat if level else flat
         step = -vectors[:, used] @ (along[used] / (values[used] if level else 1.0))
@@ -152,7 +205,7 @@ class _Faces:
         reach = np.where(free, np.minimum(to_zero, to_limit), np.inf)
         first = int(reach.argmin())
         if not level and np.isinf(reach[first]):
-            hidden = _EXPLAINED * np.sqrt(self.flat) * float(np.abs(self.g).max(initial=0.0))
+            hidden = _EXPLAINED * np.sqrt(self.smooth.flat) * float(np.abs(self.smooth.g).max(initial=0.0))
             if np.abs(along[flat]).max() <= hidden:
                 raise AlgorithmError(_ALL_BUT_FLAT)  # curvature too small to be seen explains a slope as small
             raise UnboundedError("the sum of the costs is unbounded below; add data or a small l2 penalty.")

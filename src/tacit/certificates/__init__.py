@@ -1,7 +1,7 @@
 """What is guaranteed against a coalition, and how to choose σ and the graph from it. Public parameters only."""
 
 from tacit.certificates.allocate import allocate
-from tacit.certificates.augment import Augmentation, augment
+from tacit.certificates.augment import Augmentation, augment, remedy
 from tacit.certificates.calibrate import calibrate, calibrated
 from tacit.certificates.certificate import GUESSES, Certificate, Component, certify, leakage, worst_coalition
 from tacit.certificates.composition import exposures
@@ -38,5 +38,6 @@ __all__ = [
     "leakage",
     "limits",
     "privacy_lines",
+    "remedy",
     "worst_coalition",
 ]

@@ -21,6 +21,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from tacit.certificates.certificate import Certificate
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, TacitError, VacuousError
 from tacit.network import Network, Topology, small_vertex_cut
@@ -28,6 +29,7 @@ from tacit.network import Network, Topology, small_vertex_cut
 Link = tuple[int, int]
 _BUDGET = 1500  # cuts looked for by the exact search
 _SMALL = 60  # agents up to which the exact search is tried
+_AT_ONCE = 400  # agents up to which links are looked for wherever somebody is exposed
 _PRUNED = 300  # agents up to which superfluous links are taken back one by one
 
 
@@ -43,10 +45,31 @@ class Augmentation:
     mu: float | None = None
     """m_t reached, where a target was asked for."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the links and what is known about their number, for JSON."""
+        return {
+            "links": [[str(a), str(b)] for a, b in self.links],
+            "count": len(self.links),
+            "at_least": self.at_least,
+            "exact": self.exact,
+            "mu": self.mu,
+        }
+
     @property
     def exact(self) -> bool:
         """Whether the number of links is proven to be the least."""
         return len(self.links) == self.at_least
+
+
+def remedy(network: Network, certificate: Certificate) -> Augmentation | None:
+    """Return the links that would protect whom the coalitions of a certificate expose.
+
+    None where nobody is exposed, where a bound could not tell, and on networks so large that it takes a while:
+    `augment` finds the links there.
+    """
+    if certificate.is_private or not certificate.guards or certificate.method == "bound":
+        return None
+    return augment(network, any=certificate.guards) if len(network) <= _AT_ONCE else None
 
 
 def augment(

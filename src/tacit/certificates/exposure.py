@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tacit.listing import conjoined
 
@@ -42,6 +42,10 @@ class Exposure:
     def is_change(self) -> bool:
         """Whether it tells how an agent's data have changed, and not what they are."""
         return self.kind in ("change", "changes", "unclear")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data for JSON."""
+        return {name: getattr(self, name) for name in ("kind", "agents", "coalition", "between", "runs", "parts")}
 
     def contains(self, other: Exposure) -> bool:
         """Whether *other* is known to whoever knows this: the same thing, to no fewer agents."""

@@ -61,6 +61,19 @@ class Entry:
     """ε of this run alone against every coalition of the ledger's size; 0 for a repeated view, and what it rises by
     where a run went on without somebody."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row for JSON; ∞ becomes None."""
+        return {
+            "number": self.number,
+            "run": self.release.run,
+            "recorded": self.recorded,
+            "agents": len(self.release.participants),
+            "sigma": list(self.release.sigmas),
+            "basis": self.release.basis,
+            "cost_version": self.release.cost_version,
+            "epsilon": _finite(self.epsilon),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Review:
@@ -82,6 +95,17 @@ class Review:
     def total(self) -> float:
         """ε with the run."""
         return self.spent + self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the judgement for JSON; ∞ becomes None."""
+        return {
+            "accepted": self.accepted,
+            "epsilon": _finite(self.epsilon),
+            "spent": _finite(self.spent),
+            "budget": self.budget,
+            "reasons": list(self.reasons),
+            "exposures": [exposure.to_dict() for exposure in (*self.exposed, *self.told)],
+        }
 
 
 class Ledger:
@@ -133,6 +157,15 @@ class Ledger:
                 "start a new one for the same costs: what was released stays released."
             ) from error
 
+    @classmethod
+    def existing(cls, path: str | Path) -> Self:
+        """Return the ledger in a file; refuse to start one, as a misspelt name would."""
+        if not Path(path).exists():
+            raise FileError(
+                f"{path}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
+            )
+        return cls(path)
+
     def __enter__(self) -> Self:
         return self
 
@@ -172,6 +205,22 @@ class Ledger:
     def exposed(self, coalition: tuple[str, ...] = ()) -> tuple[Exposure, ...]:
         """Return who is exposed by everything recorded together."""
         return exposures([e.release for e in self.entries()], coalition=coalition, owner=self.owner)
+
+    def agents(self) -> tuple[str, ...]:
+        """Return everybody who has taken part in a run."""
+        return tuple(dict.fromkeys(agent for e in self.entries() for agent in e.release.participants))
+
+    def to_dict(self, coalition: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Return the terms, the runs, and who is exposed by all of them together to *coalition*, for JSON."""
+        exposed = self.exposed(coalition)
+        return {
+            "owner": self.owner,
+            "budget": self.budget,
+            "any": self.guards,
+            "runs": [entry.to_dict() for entry in self.entries()],
+            "exposed": [str(exposure) for exposure in exposed],
+            "exposures": [exposure.to_dict() for exposure in exposed],
+        }
 
     def check(self, release: Release, *, left: Iterable[str] = (), accept_changes: Iterable[str] = ()) -> Review:
         """Judge a run before it happens. Nothing is recorded.
@@ -330,6 +379,10 @@ class Ledger:
             self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _epsilon(release: Release, guards: int) -> float:

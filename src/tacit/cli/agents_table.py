@@ -46,11 +46,11 @@ class AgentsTable:
     def summary(self) -> str:
         """Return one line about all agents."""
         reports = list(self.reports.values())
-        states = Counter(r.state.split(" ")[0] for r in reports)
+        states = Counter(r.state for r in reports)
         rounds = [r.round for r in reports]
-        said = ", ".join(f"{count} {'waiting' if state == 'waits' else state}" for state, count in states.items())
+        counts = ", ".join(f"{count} {state}" for state, count in states.items())
         return (
-            f"{self.title}: {len(reports)} agents ({said}); rounds {min(rounds)} to {max(rounds)}; "
+            f"{self.title}: {len(reports)} agents ({counts}); rounds {min(rounds)} to {max(rounds)}; "
             f"{sized(sum(r.bytes_out for r in reports))} sent"
         )
 
@@ -61,7 +61,7 @@ class AgentsTable:
         table.title = f"{self.title}: {of}{len(self.reports)} agents{far}"
         for r in reports:
             row = (f"{r.round}", f"{r.links_up}/{r.links}", sized(r.bytes_out), sized(r.bytes_in), ago(r.heard))
-            table.add_row(r.name, r.state, *row)
+            table.add_row(r.name, str(r), *row)
         return table
 
 

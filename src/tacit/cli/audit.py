@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
 from rich.table import Table
 
-from tacit.auditing import AuditReport, Verdict, audit
-from tacit.cli.graphs import members, refuse_to_overwrite
-from tacit.errors import FileError
-from tacit.solving import load_problem
+from tacit.cli.completing import RUNTIMES, one_of
+from tacit.cli.graphs import members, refuse_to_overwrite, write_text
+from tacit.cli.progress import step_bar
+
+if TYPE_CHECKING:
+    from tacit.auditing import AuditReport, Verdict
 
 _SHOWN = 20  # agents in the table; JSON has all
 _WIDE = 160  # columns where no terminal limits them
@@ -37,7 +34,10 @@ def audit_command(
         bool, typer.Option("--no-masks", help="Attack the plain algorithm alone: what would have leaked.")
     ] = False,
     games: Annotated[int, typer.Option(min=2000, help="How many distinguishing games to play.")] = 20_000,
-    runtime: Annotated[str, typer.Option(help="stacked, agents or peers: where the run is recorded.")] = "stacked",
+    runtime: Annotated[
+        str,
+        typer.Option(help="stacked, agents or peers: where the run is recorded.", autocompletion=one_of(*RUNTIMES)),
+    ] = "stacked",
     seed: Annotated[int | None, typer.Option(help="Make masks and made-up secrets reproducible.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as JSON.")] = None,
@@ -48,12 +48,14 @@ def audit_command(
     Records the run, attacks it with and without masks, and compares every attack with the certificate. Exit code 1
     if a certificate is beaten, or an attack is suspiciously weak. The report shows private numbers: keep it.
     """
-    if out is not None:
-        refuse_to_overwrite(out)
+    from tacit.auditing import audit
+    from tacit.solving import load_problem
+
+    refuse_to_overwrite(out)
     task = load_problem(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what they say
-        with _bar(quiet=quiet or json) as on_progress:
+        with step_bar("Auditing", quiet=quiet or json) as on_progress:
             report = audit(
                 task,
                 members(task.problem.network, coalition),
@@ -65,14 +67,11 @@ def audit_command(
                 on_progress=on_progress,
             )
     if json:
-        sys.stdout.write(report.to_json() + "\n")
+        typer.echo(report.to_json())
     else:
         show(report)
     if out is not None:
-        try:
-            out.write_text(report.to_json() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"{out}: cannot be written ({error.strerror}).") from error
+        write_text(out, report.to_json() + "\n")
     if not report.passed:
         raise typer.Exit(1)
 
@@ -111,16 +110,3 @@ def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:
             verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, limits, verdict.says
         )
     console.print(table)
-
-
-@contextmanager
-def _bar(*, quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield what `audit` takes as on_progress; None where no terminal is there to see it."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=console, transient=True) as bars:
-        bar = bars.add_task("Auditing", total=1.0)
-        yield lambda share, what: bars.update(bar, completed=share, description=f"Auditing: {what}")

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tacit.certificates import augment
-from tacit.cli.graphs import GraphFile, Json, load, print_json, share_bar, write_graph
+from tacit.cli.graphs import GraphFile, Json, load, print_json
+from tacit.cli.progress import share_bar
 
 
 def augment_command(
@@ -19,29 +19,23 @@ def augment_command(
     json: Json = False,
 ) -> None:
     """Find the fewest links after which no such coalition cuts the honest agents apart."""
+    from tacit.certificates import augment
+    from tacit.network import write_graph
+
     network = load(graph)
     with share_bar("Looking for links", quiet=json) as on_progress:
-        found = augment(network, any=any_, mu=mu, on_progress=on_progress)
+        augmentation = augment(network, any=any_, mu=mu, on_progress=on_progress)
     if out is not None:
-        write_graph(found.graph, out)
+        write_graph(augmentation.graph, out)
     if json:
-        print_json(
-            {
-                "links": [[str(a), str(b)] for a, b in found.links],
-                "count": len(found.links),
-                "at_least": found.at_least,
-                "exact": found.exact,
-                "mu": found.mu,
-                "graph": None if out is None else str(out),
-            }
-        )
+        print_json({**augmentation.to_dict(), "graph": None if out is None else str(out)})
         return
-    if not found.links:
+    if not augmentation.links:
         typer.echo(f"No link is needed: no coalition of {any_} cuts this graph.")
         return
-    proof = "no fewer suffice" if found.exact else f"at least {found.at_least} are needed"
-    typer.echo(f"{len(found.links)} link(s) suffice, and {proof}:")
-    for a, b in found.links:
+    proof = "no fewer suffice" if augmentation.exact else f"at least {augmentation.at_least} are needed"
+    typer.echo(f"{len(augmentation.links)} link(s) suffice, and {proof}:")
+    for a, b in augmentation.links:
         typer.echo(f"  {a} – {b}")
-    if found.mu is not None:
-        typer.echo(f"m_t is then {found.mu:.6g}.")
+    if augmentation.mu is not None:
+        typer.echo(f"m_t is then {augmentation.mu:.6g}.")

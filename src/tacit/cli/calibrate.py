@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from tacit.certificates import calibrated
 from tacit.cli.certify import show
 from tacit.cli.graphs import (
     Any_,
@@ -23,8 +22,8 @@ from tacit.cli.graphs import (
     load,
     members,
     print_json,
-    share_bar,
 )
+from tacit.cli.progress import share_bar
 
 
 def calibrate_command(
@@ -42,6 +41,8 @@ def calibrate_command(
     json: Json = False,
 ) -> None:
     """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6."""
+    from tacit.certificates import calibrated, remedy
+
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = calibrated(
@@ -52,4 +53,4 @@ def calibrate_command(
         print_json(certificate.to_dict())
         return
     typer.echo(f"sigma = {certificate.sigma!r}\n")
-    show(certificate, network)
+    show(certificate, remedy(network, certificate))

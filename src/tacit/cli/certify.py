@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from tacit.certificates import GUESSES, Certificate, augment, certify
-from tacit.cli.graphs import (
-    Any_,
-    Coalition,
-    Deadline,
-    GraphFile,
-    Json,
-    Quick,
-    load,
-    members,
-    print_json,
-    share_bar,
-    width,
-)
+from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, width
+from tacit.cli.progress import share_bar
 from tacit.listing import listed
-from tacit.network import Network
+
+if TYPE_CHECKING:
+    from tacit.certificates import Augmentation, Certificate
 
 _SHOWN = 12  # rows of a table; JSON has all
-_SUGGESTED = 400  # agents up to which links are suggested on the spot
 
 
 def certify_command(
@@ -50,6 +39,8 @@ def certify_command(
     Give --coalition a,b for certain agents, or --any 3 for every coalition of at most three. Exit code 1 if
     something is learnt exactly.
     """
+    from tacit.certificates import certify, remedy
+
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(
@@ -66,13 +57,13 @@ def certify_command(
     if json:
         print_json(certificate.to_dict())
     else:
-        show(certificate, network)
+        show(certificate, remedy(network, certificate))
     if not certificate.is_private:
         raise typer.Exit(1)
 
 
-def show(certificate: Certificate, network: Network) -> None:
-    """Print a certificate for people: the sentence first, then the numbers."""
+def show(certificate: Certificate, remedy: Augmentation | None) -> None:
+    """Print a certificate for people: the sentence, the numbers, and the links that would protect the exposed."""
     console = Console(highlight=False)
     console.print(certificate.statement(), soft_wrap=not console.is_terminal, markup=False)
     console.print()
@@ -81,10 +72,12 @@ def show(certificate: Certificate, network: Network) -> None:
     elif certificate.is_private:
         _numbers(console, certificate)
     else:
-        _exposed(console, certificate, network)
+        _exposed(console, certificate, remedy)
 
 
 def _numbers(console: Console, certificate: Certificate) -> None:
+    from tacit.certificates import GUESSES
+
     table = Table("what", "value")
     for guess in GUESSES:
         reach = f"{certificate.hidden_difference(guess):.4g}"
@@ -111,7 +104,7 @@ def _at(table: Table, certificate: Certificate, hide: float) -> None:
     table.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
 
 
-def _exposed(console: Console, certificate: Certificate, network: Network) -> None:
+def _exposed(console: Console, certificate: Certificate, remedy: Augmentation | None) -> None:
     if certificate.exposed_sums:
         table = Table("piece of the honest graph", "learnt exactly", "ε inside")
         for component in certificate.components[:_SHOWN]:
@@ -131,10 +124,9 @@ def _exposed(console: Console, certificate: Certificate, network: Network) -> No
         )
     if certificate.method == "bound":
         console.print("The quick bound says nothing here: search without --quick, or with a longer --deadline.")
-    elif certificate.guards and len(network) <= _SUGGESTED:
-        more = augment(network, any=certificate.guards)
-        links = "; ".join(f"{a} – {b}" for a, b in more.links[:_SHOWN])
-        rest = f" and {len(more.links) - _SHOWN} more" if len(more.links) > _SHOWN else ""
-        console.print(f"{len(more.links)} link(s) would protect them: {links}{rest}.", markup=False)
+    elif remedy is not None:
+        links = "; ".join(f"{a} – {b}" for a, b in remedy.links[:_SHOWN])
+        rest = f" and {len(remedy.links) - _SHOWN} more" if len(remedy.links) > _SHOWN else ""
+        console.print(f"{len(remedy.links)} link(s) would protect them: {links}{rest}.", markup=False)
     elif certificate.guards:
         console.print(f"`tacit augment` with --any {certificate.guards} finds the links that would protect them.")

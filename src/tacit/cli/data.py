@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from tacit.cli.graphs import Json, print_json
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
-from tacit.tables import Reading, Review, draft, read_dictionary, review
+
+if TYPE_CHECKING:
+    from tacit.tables import Dictionary, Review
 
 app = typer.Typer(
     no_args_is_help=True, help="Your own file at home: check it against a data dictionary, or draft one."
@@ -31,13 +31,15 @@ def check(
 
     Exit code 1 if the file does not match.
     """
+    from tacit.tables import Reading, read_dictionary, review
+
     dictionary = read_dictionary(file)
-    found = review(told_sheet(data, Reading(separator, decimal, encoding)), dictionary)
+    comparison = review(told_sheet(data, Reading(separator, decimal, encoding)), dictionary)
     if json:
-        print_json({**asdict(found), "matches": found.matches})
+        print_json(comparison.to_dict())
     else:
-        _show(found, {column.name: column.becomes for column in dictionary.columns})
-    if not found.matches:
+        _show(comparison, dictionary)
+    if not comparison.matches:
         raise typer.Exit(1)
 
 
@@ -52,22 +54,25 @@ def draft_command(
     encoding: Encoding = None,
 ) -> None:
     """Print a data dictionary for a file, to be corrected by people: names, types and levels, and no limits."""
+    from tacit.tables import Reading, draft
+
     sheet = told_sheet(data, Reading(separator, decimal, encoding))
-    found = draft(chosen(sheet, target, names_of(columns), names_of(drop)), target)
-    for note in found.notes:
+    drafted = draft(chosen(sheet, target, names_of(columns), names_of(drop)), target)
+    for note in drafted.notes:
         typer.echo(f"tacit: {note}", err=True)
-    typer.echo(msgspec.toml.encode({"data": msgspec.to_builtins(found.dictionary)}).decode(), nl=False)
+    typer.echo(drafted.to_toml(), nl=False)
 
 
-def _show(found: Review, becomes: dict[str, str]) -> None:
-    typer.echo(f"{found.label}: {found.records} records.")
-    for name, count in found.missing.items():
+def _show(comparison: Review, dictionary: Dictionary) -> None:
+    becomes = {column.name: column.becomes for column in dictionary.columns}
+    typer.echo(f"{comparison.label}: {comparison.records} records.")
+    for name, count in comparison.missing.items():
         gaps = f"; {count} missing" if count else ""
         typer.echo(f"  {name}: {becomes[name]}{gaps}")
-    if found.ignored:
-        typer.echo(f"Not used: {', '.join(found.ignored)}.")
-    if found.dropped:
-        typer.echo(f"{found.dropped} record(s) with missing values are left out.")
-    for finding in found.findings:
+    if comparison.ignored:
+        typer.echo(f"Not used: {', '.join(comparison.ignored)}.")
+    if comparison.dropped:
+        typer.echo(f"{comparison.dropped} record(s) with missing values are left out.")
+    for finding in comparison.findings:
         typer.echo(f"Problem: {finding.sentence}")
-    typer.echo("It does not match: nothing would be sent." if found.findings else "It matches.")
+    typer.echo("It does not match: nothing would be sent." if comparison.findings else "It matches.")

@@ -7,21 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tacit.certificates import design
 from tacit.cli.certify import show
-from tacit.cli.graphs import (
-    Bound,
-    Delta,
-    Epsilon,
-    Guess,
-    Hide,
-    Json,
-    print_json,
-    refuse_to_overwrite,
-    share_bar,
-    write_graph,
-)
-from tacit.network import Network
+from tacit.cli.graphs import Bound, Delta, Epsilon, Guess, Hide, Json, print_json, refuse_to_overwrite
+from tacit.cli.progress import share_bar
 
 
 def design_command(
@@ -39,15 +27,18 @@ def design_command(
     json: Json = False,
 ) -> None:
     """Draw the best of some random regular graphs, certify it and choose σ."""
+    from tacit.certificates import design, remedy
+    from tacit.network import Network, write_graph
+
     refuse_to_overwrite(out)
     with share_bar("Comparing graphs", quiet=json) as on_progress:
-        found = design(
+        plan = design(
             agents=agents, any=any_, epsilon=epsilon, delta=delta, guess=guess, hide=hide, links=links, draws=draws,
             seed=seed, bound=bound, on_progress=on_progress,
         )  # fmt: skip
-    write_graph(found.graph, out)
+    write_graph(plan.graph, out)
     if json:
-        print_json({"graph": str(out), **found.certificate.to_dict()})
+        print_json({"graph": str(out), **plan.certificate.to_dict()})
         return
-    typer.echo(f"graph = {out}\nsigma = {found.sigma!r}\n")
-    show(found.certificate, Network(found.graph))
+    typer.echo(f"graph = {out}\nsigma = {plan.sigma!r}\n")
+    show(plan.certificate, remedy(Network(plan.graph), plan.certificate))

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from tacit.cli.graphs import Json, print_json
-from tacit.federation.checking import Check
+from tacit.federation.checking import Assessment
 from tacit.federation.checking import check as check_manifest
 from tacit.federation.declared import UNCOUNTED
 from tacit.federation.identity import fingerprint, spelled
@@ -35,7 +35,7 @@ def check(
     me: Annotated[str | None, typer.Option(help="Also try to reach this member's neighbours.")] = None,
     json: Json = False,
 ) -> None:
-    """Check everything that can be checked before a run; nothing private is needed.
+    """Assessment everything that can be checked before a run; nothing private is needed.
 
     Exit code 1 if a coalition would learn something exactly, 3 if a neighbour cannot be reached.
     """
@@ -50,7 +50,7 @@ def check(
         raise typer.Exit(3)
 
 
-def _show(result: Check) -> None:
+def _show(result: Assessment) -> None:
     manifest, certificate, telling = result.manifest, result.certificate, result.telling
     console = Console(highlight=False, soft_wrap=True)
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from tacit.certificates import Exposure, Ledger, Release, Review
+from tacit.cli.completing import one_of
 from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, refuse_to_overwrite, width
-from tacit.errors import FileError, GraphError
+from tacit.cli.sheets import names_of
+from tacit.errors import GraphError
+from tacit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from tacit.certificates import Ledger, Release
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: new, show, check, add.")
 
@@ -28,18 +33,21 @@ Accept = Annotated[
     list[str] | None, typer.Option(help="An agent of which others may learn how its data have changed.")
 ]
 Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
-Basis = Annotated[str, typer.Option(help="What was masked.")]
+Basis = Annotated[str, typer.Option(help="What was masked.", autocompletion=one_of("affine", "quadratic"))]
 Budget = Annotated[float | None, typer.Option(help="For a new ledger: the largest total ε.")]
 Guards = Annotated[
     int | None, typer.Option("--any", help="For a new ledger: count ε against coalitions of this size.")
 ]
 Owner = Annotated[str | None, typer.Option("--me", help="For a new ledger: whose it is.")]
 _HERE = Path("ledger.sqlite")
+_DATE = "%Y-%m-%d %H:%M"
 
 
 @app.command("new")
 def new(ledger: File = _HERE, me: Owner = None, budget: Budget = None, any_: Guards = None) -> None:
     """Start a ledger; whose it is, its budget and the size of coalitions stay as they are for good."""
+    from tacit.certificates import Ledger
+
     refuse_to_overwrite(ledger)
     with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
         whose = "" if book.owner is None else f" of {book.owner}"
@@ -50,57 +58,19 @@ def new(ledger: File = _HERE, me: Owner = None, budget: Budget = None, any_: Gua
 @app.command("show")
 def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) -> None:
     """List the runs, what they cost, and who is exposed by all of them together."""
-    if not ledger.exists():
-        raise FileError(
-            f"{ledger}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
-        )
-    with Ledger(ledger) as book:
-        entries = book.entries()
-        against = tuple(name.strip() for name in (coalition or "").split(",") if name.strip())
-        known = {agent for e in entries for agent in e.release.participants}
-        strange = [name for name in against if name not in known]
-        if strange:
-            raise GraphError(f"no agent is called {strange[0]} in any run of this ledger.")
-        exposed = book.exposed(against)
+    from tacit.certificates import Ledger
+
+    with Ledger.existing(ledger) as book:
+        against = tuple(names_of(coalition))
+        agents = book.agents()
+        stranger = next((name for name in against if name not in agents), None)
+        if stranger is not None:
+            meant = did_you_mean(stranger, agents)
+            raise GraphError(f"no agent is called {stranger} in any run of this ledger.{meant}")
         if json:
-            print_json(
-                {
-                    "owner": book.owner,
-                    "budget": book.budget,
-                    "any": book.guards,
-                    "runs": [
-                        {
-                            "number": e.number,
-                            "run": e.release.run,
-                            "recorded": e.recorded,
-                            "agents": len(e.release.participants),
-                            "sigma": list(e.release.sigmas),
-                            "basis": e.release.basis,
-                            "cost_version": e.release.cost_version,
-                            "epsilon": finite(e.epsilon),
-                        }
-                        for e in entries
-                    ],
-                    "exposed": [str(e) for e in exposed],
-                    "exposures": [_as_data(e) for e in exposed],
-                }
-            )
-            return
-        table = Table("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
-        for e in entries:
-            when = datetime.datetime.fromtimestamp(e.recorded).strftime("%Y-%m-%d %H:%M")
-            sigmas = ", ".join(f"{s:g}" for s in e.release.sigmas) or "uniform"
-            agents = str(len(e.release.participants))
-            release = e.release
-            row = (str(e.number), release.run, when, agents, sigmas, release.basis, release.cost_version)
-            table.add_row(*row, f"{e.epsilon:.3g}")
-        console = Console(highlight=False)
-        console.print(table)
-        for version in dict.fromkeys(e.release.cost_version for e in entries):
-            limit = "" if book.budget is None else f" of {book.budget:.3g}"
-            console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
-        for exposure in exposed:
-            console.print(str(exposure), style="red", markup=False)
+            print_json(book.to_dict(against))
+        else:
+            _print_book(book, against)
 
 
 @app.command("check")
@@ -118,16 +88,19 @@ def check(
     json: Json = False,
 ) -> None:
     """Judge a run before it happens; exit code 1 if it must not. Nothing is recorded."""
-    if not ledger.exists():
-        raise FileError(
-            f"{ledger}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
-        )
-    with Ledger(ledger) as book:
+    from tacit.certificates import Ledger
+
+    with Ledger.existing(ledger) as book:
         release = _release(
             run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis
         )
         review = book.check(release, accept_changes=accept_change or ())
-    _print_review(review, json=json)
+    if json:
+        print_json(review.to_dict())
+    else:
+        lines = [f"Accepted: ε = {review.epsilon:.3g} on top of {review.spent:.3g}."] * review.accepted
+        lines += [f"Refused: {reason}." for reason in review.reasons]
+        typer.echo("\n".join([*lines, *(f"Caution: {exposure}." for exposure in review.told)]))
     if not review.accepted:
         raise typer.Exit(1)
 
@@ -153,12 +126,15 @@ def add(
     json: Json = False,
 ) -> None:
     """Record a run; refused with exit code 1 if it exceeds the budget or exposes somebody."""
+    from tacit.certificates import Ledger
+
     release = _release(run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis)
     with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
         entry = book.add(release, accept_changes=accept_change or (), anyway=anyway)
         spent = book.spent(cost_version)
     if json:
-        print_json({"number": entry.number, "run": run, "epsilon": finite(entry.epsilon), "spent": finite(spent)})
+        row = entry.to_dict()
+        print_json({**{name: row[name] for name in ("number", "run", "epsilon")}, "spent": finite(spent)})
     else:
         typer.echo(
             f"Recorded as number {entry.number}: ε = {entry.epsilon:.3g}, {spent:.3g} in all for these costs."
@@ -168,36 +144,34 @@ def add(
 def _release(
     run: str, graph: Path, sigma: float, version: str, changed: list[str] | None, masks: str, basis: str
 ) -> Release:
+    from tacit.certificates import Release
+
     network = load(graph)
     names = [str(agent) for agent in network.agents]
     stranger = next((name for name in changed or () if name not in names), None)
     if stranger is not None:
-        raise GraphError(f"--changed {stranger}: no agent of {graph} is called that.")
+        meant = did_you_mean(stranger, names)
+        raise GraphError(f"--changed {stranger}: no agent of {graph} is called that.{meant}")
     return Release.of(
         run, network.graph, sigma=sigma, cost_version=version, changed=changed or (), masks=masks, basis=basis
     )
 
 
-def _as_data(exposure: Exposure) -> dict[str, Any]:
-    return {name: getattr(exposure, name) for name in ("kind", "agents", "coalition", "between", "runs", "parts")}
-
-
-def _print_review(review: Review, *, json: bool) -> None:
-    if json:
-        print_json(
-            {
-                "accepted": review.accepted,
-                "epsilon": finite(review.epsilon),
-                "spent": finite(review.spent),
-                "budget": review.budget,
-                "reasons": list(review.reasons),
-                "exposures": [_as_data(e) for e in (*review.exposed, *review.told)],
-            }
-        )
-        return
-    if review.accepted:
-        typer.echo(f"Accepted: ε = {review.epsilon:.3g} on top of {review.spent:.3g}.")
-    for reason in review.reasons:
-        typer.echo(f"Refused: {reason}.")
-    for exposure in review.told:
-        typer.echo(f"Caution: {exposure}.")
+def _print_book(book: Ledger, against: tuple[str, ...]) -> None:
+    table = Table("number", "run")
+    table.add_column("recorded", no_wrap=True, min_width=len("2026-01-01 00:00"))
+    for heading in ("agents", "σ", "basis", "costs", "ε"):
+        table.add_column(heading)
+    entries = book.entries()
+    for e in entries:
+        release, when = e.release, datetime.datetime.fromtimestamp(e.recorded).strftime(_DATE)
+        sigmas = ", ".join(f"{s:g}" for s in release.sigmas) or "uniform"
+        row = (str(e.number), release.run, when, str(len(release.participants)), sigmas)
+        table.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}")
+    console = Console(highlight=False)
+    console.print(table)
+    for version in dict.fromkeys(e.release.cost_version for e in entries):
+        limit = "" if book.budget is None else f" of {book.budget:.3g}"
+        console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
+    for exposure in book.exposed(against):
+        console.print(str(exposure), style="red", markup=False)

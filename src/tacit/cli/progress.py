@@ -1,35 +1,71 @@
-"""A progress bar on standard error, where somebody is looking."""
+"""Progress bars on standard error, where somebody is looking; elsewhere nothing, and nothing is called."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from tacit.runtimes import Progress
+if TYPE_CHECKING:
+    from tacit.runtimes import Progress
 
 
 @contextmanager
-def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
-    """Yield what `solve` takes as on_progress; None where no terminal is there to see it."""
+def _bar(title: str, *columns: str, quiet: bool, **fields: Any) -> Iterator[Callable[..., None] | None]:
+    """Yield what updates a bar; None where no terminal is there to see it."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("round {task.fields[round]}, agents disagree by {task.fields[disagreement]:.0e}"),
-        TimeElapsedColumn(),
-    )
-    with Bars(*columns, console=console, transient=True) as bars:
-        bar = bars.add_task(title, total=1.0, round=0, disagreement=1.0)
+    texts = (TextColumn(column) for column in columns)
+    shown = (TextColumn("{task.description}"), BarColumn(), *texts, TimeElapsedColumn())
+    with Bars(*shown, console=console, transient=True) as bars:
+        bar = bars.add_task(title, total=1.0, **fields)
+        yield lambda **news: bars.update(bar, **news)
+
+
+@contextmanager
+def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
+    """Yield what `solve` takes as on_progress."""
+    column = "round {task.fields[round]}, agents disagree by {task.fields[disagreement]:.0e}"
+    with _bar(title, column, quiet=quiet, round=0, disagreement=1.0) as update:
 
         def show(progress: Progress) -> None:
             check = progress.check
-            bars.update(bar, completed=progress.fraction, round=check.round, disagreement=check.disagreement)
+            if update is not None:
+                update(completed=progress.fraction, round=check.round, disagreement=check.disagreement)
 
-        yield show
+        yield None if update is None else show
+
+
+@contextmanager
+def share_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
+    """Yield a callback for the share of work that is done."""
+    with _bar(title, quiet=quiet) as update:
+        yield None if update is None else lambda share: update(completed=share)
+
+
+@contextmanager
+def step_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float, str], None] | None]:
+    """Yield a callback for the share of work that is done and the step that follows."""
+    with _bar(title, quiet=quiet) as update:
+        yield (
+            None if update is None else lambda share, step: update(completed=share, description=f"{title}: {step}")
+        )
+
+
+@contextmanager
+def live(title: str, runtime: str, *, quiet: bool = False) -> Iterator[Any]:
+    """Yield what `solve` takes as on_progress: a bar, or of processes a table of all agents."""
+    if runtime == "peers":
+        from tacit.cli.agents_table import agents_table
+
+        with agents_table(title, quiet=quiet) as table:
+            yield table
+    else:
+        with progress_bar(title, quiet=quiet) as on_progress:
+            yield on_progress

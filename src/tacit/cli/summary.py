@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tacit.solving import Answer
-from tacit.solving.record import Phase2
+if TYPE_CHECKING:
+    from tacit.solving import Answer
+    from tacit.solving.record import Phase2
 
 _SHOWN = 12  # entries of x in the summary; the rest is in the record
 
 
-def show_answer(answer: Answer, console: Console | None = None) -> None:
-    """Print what was computed, how, and what was hidden from whom."""
+def show_answer(answer: Answer, privacy: Sequence[str], console: Console | None = None) -> None:
+    """Print what was computed, how, and in the sentences of *privacy* what was hidden from whom."""
     console = console or Console(highlight=False)
-    lines = summary(answer)
+    lines = summary(answer, privacy)
     if not console.is_terminal:
         for name, text in lines:
             console.print(f"{name + ':':<14}{text}", soft_wrap=True, markup=False)
@@ -30,7 +34,7 @@ def show_answer(answer: Answer, console: Console | None = None) -> None:
     console.print(Panel(table, title="tacit", border_style="green" if answer.converged else "red", expand=False))
 
 
-def summary(answer: Answer) -> list[tuple[str, str]]:
+def summary(answer: Answer, privacy: Sequence[str]) -> list[tuple[str, str]]:
     """Return the summary as pairs of a heading and a sentence."""
     record = answer.record
     phase2 = record.phase2
@@ -50,7 +54,7 @@ def summary(answer: Answer) -> list[tuple[str, str]]:
             f"{phase2.bytes / 1024:.0f} KiB, {record.seconds:.2f} s on the {record.runtime} runtime",
         ),
     ]
-    lines += [("privacy", sentence) for sentence in answer.privacy()]
+    lines += [("privacy", sentence) for sentence in privacy]
     lines += [("warning", sentence) for sentence in record.warnings]
     return lines
 

@@ -14,11 +14,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.costs.alone import sampled, shortened
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, finite, penalty
 from tacit.costs.quadratic import Quadratic
-from tacit.costs.rare import rare
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
@@ -56,15 +56,16 @@ class LeastSquares(Columns, Quadratic):
             self.records = len(rows)
             rows, b = (rows, b) if len(rows) else (np.zeros((1, m)), np.zeros(1))
         self.affine = -(b @ rows)
-        self._rare = rare(rows) if len(rows) > m else None
-        self.A: Array = np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > m else rows
+        self._some = sampled(rows).copy() if len(rows) > m else None
+        self._short = shortened(rows)
+        self.A: Array = self._short.factor
         self.l2 = penalty(l2, m, intercept=intercept)
         self._lowest = np.asarray(-0.5 * (b @ b))
 
     @property
     def labels(self) -> Labels | None:
         """Beside A."""
-        return Labels(self.A, self.records, None, self._rare)
+        return Labels(self._short.rows, self.records, None, self._short.alone, self._some)
 
     @property
     def secrets(self) -> Secrets | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from tacit.costs.rare import Rare
 from tacit.typing import Array
 
 if TYPE_CHECKING:
@@ -31,13 +30,15 @@ class Labels(NamedTuple):
     """Labels y that enter a cost through −Aᵀy alone, beside features A that affine masks leave in the open."""
 
     rows: Array
-    """A without records of weight 0, or a factor with the same AᵀA."""
+    """A without records of weight 0, or shortened to what has the same AᵀA (`alone`)."""
     records: int
     """Those with a weight: others are no part of any sum, and hide nobody."""
     bits: float | None
     """How much there is to know of one label; None where it is a real number."""
-    few: Rare | None = None
-    """The rare columns of A, where *rows* no longer show them; None to look at *rows*."""
+    alone: int | None = None
+    """How many records are at the top of shortened *rows*; None where all rows are records."""
+    some: Array | None = None
+    """Some rows of A, where *rows* were shortened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,15 @@ from tacit.dispatch.dispatch import dispatch
 from tacit.dispatch.dual import Supply
 from tacit.dispatch.generators import Generator, piecewise, polynomial
 from tacit.dispatch.grid import DAY, Grid, read_grid
+from tacit.dispatch.profiles import PROFILES, read_profile
 from tacit.dispatch.ramped import RampedSupply
 from tacit.dispatch.schedule import Schedule
 from tacit.dispatch.statement import protecting_links
+from tacit.dispatch.summary import summary
 
 __all__ = [
     "DAY",
+    "PROFILES",
     "Agents",
     "Curve",
     "Generator",
@@ -25,4 +28,6 @@ __all__ = [
     "polynomial",
     "protecting_links",
     "read_grid",
+    "read_profile",
+    "summary",
 ]

@@ -91,7 +91,8 @@ class Grid:
         )
 
     def island(self, bus: Bus) -> Grid:
-        """Return the part of the grid that branches join to *bus*, as a grid of its own."""
+        """Return what branches join to *bus*, or to the one that is written so, as a grid of its own."""
+        bus = next((other for other in self.buses if str(other) == str(bus)), bus)
         piece = next((set(piece) for piece in self.islands() if bus in piece), None)
         if piece is None:
             raise InputError(f"{self.name}: no island with demand or generators has a bus {bus!r}.")

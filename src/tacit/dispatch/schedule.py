@@ -83,6 +83,10 @@ class Schedule:
         """What found the price."""
         return self.records[1].phase2.algorithm
 
+    def largest(self, count: int) -> list[int]:
+        """Return the numbers of the generators with the largest outputs in any period."""
+        return np.argsort(-np.abs(self.output).max(axis=1), kind="stable")[:count].tolist()
+
     def to_json(self) -> str:
         """Return everything but the runs' histories, as JSON."""
         return json.dumps(

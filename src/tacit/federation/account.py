@@ -12,7 +12,7 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -71,8 +71,8 @@ class _Case(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-class Account(NamedTuple):
-    """A ledger that has agreed to a run."""
+class Permit(NamedTuple):
+    """What a ledger gives that has agreed to a run."""
 
     enter: Callable[[], None]
     """Enters it; called again, it enters nothing."""
@@ -80,8 +80,8 @@ class Account(NamedTuple):
     """What it tells of this member by subtraction, which was accepted."""
 
 
-def open_account(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Account:
-    """Refuse a run that the ledger refuses, and return what enters it."""
+def ask_ledger(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Permit:
+    """Refuse a run that a member's ledger refuses; return what enters it, for `agent.run(on_commit=…)`."""
     me = agent.me
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
@@ -111,7 +111,7 @@ def open_account(manifest: Manifest, agent: Agent, file: Path, consent: Consent)
             if not _is_entered(book, new):
                 book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
 
-    return Account(enter, accepted)
+    return Permit(enter, accepted)
 
 
 def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:
@@ -126,7 +126,8 @@ def _accepted(book: Ledger, manifest: Manifest, agent: Agent) -> tuple[Exposure,
     draw, name = agent.draw(), _name(manifest, manifest.epoch, manifest.session())
     entries = book.entries()
     same = [entry for entry in entries if draw and entry.release.key == draw]
-    same = same or [entry for entry in entries if entry.release.run.split(", again ")[0] == name]
+    names = set(_repetitions(name, len(entries)))
+    same = same or [entry for entry in entries if entry.release.run in names]
     return tuple(e for e in book.reviewed(same[-1]).exposed if e.is_change) if same else ()
 
 
@@ -190,8 +191,13 @@ def _refuse(case: _Case, review: Review, consent: Consent) -> None:
 def _unnamed(book: Ledger, release: Release) -> Release:
     """Return the release under a name that no entry has yet: a repetition says that it is one."""
     names = {entry.release.run for entry in book.entries()}
-    again = (release.run, *(f"{release.run}, again {k}" for k in range(2, len(names) + 3)))
-    return replace(release, run=next(name for name in again if name not in names))
+    return replace(release, run=next(name for name in _repetitions(release.run, len(names)) if name not in names))
+
+
+def _repetitions(run: str, count: int) -> Iterator[str]:
+    """Yield the names that so many entries of one run may have, and one more."""
+    yield run
+    yield from (f"{run}, again {k}" for k in range(2, count + 3))
 
 
 def _is_entered(book: Ledger, release: Release) -> bool:

@@ -22,7 +22,7 @@ from tacit.typing import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selection:
     """What is used of the files: which columns, and what becomes of records with gaps."""
 
     columns: Sequence[str] = ()
@@ -65,13 +65,13 @@ def read_files(
     target: str,
     *,
     words: bool = False,
-    choice: Choice | None = None,
+    selection: Selection | None = None,
     reading: Reading | None = None,
 ) -> Joined:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
-    choice, paths = choice or Choice(), expanded(paths)
-    if choice.missing not in ("refuse", "drop"):
-        raise DataError(f"missing = {choice.missing!r} is none of refuse and drop.")
+    selection, paths = selection or Selection(), expanded(paths)
+    if selection.missing not in ("refuse", "drop"):
+        raise DataError(f"missing = {selection.missing!r} is none of refuse and drop.")
     names = party_names(paths)
     sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
     for sheet in sheets:
@@ -80,35 +80,35 @@ def read_files(
             raise DataError(
                 f"{sheet.label} has no column {target!r}, which is to be explained; --target names it.{meant}"
             )
-    wanted = [*choice.columns, target, *choice.aside] if choice.columns else None
-    sheets = [sheet.only(wanted, choice.drop) for sheet in sheets]
-    numeric = [*choice.aside, *([] if words else [target])]
+    wanted = [*selection.columns, target, *selection.aside] if selection.columns else None
+    sheets = [sheet.only(wanted, selection.drop) for sheet in sheets]
+    numeric = [*selection.aside, *([] if words else [target])]
     drafted = draft(sheets, target, numeric=numeric)
-    dictionary = msgspec.structs.replace(drafted.dictionary, gaps=choice.missing)
+    dictionary = msgspec.structs.replace(drafted.dictionary, gaps=selection.missing)
     tables = [match(sheet, dictionary, strict=True) for sheet in sheets]
     X, y = np.vstack([table.X for table in tables]), np.concatenate([table.y for table in tables])
     groups = np.repeat(np.array(names, dtype=object), [len(table.y) for table in tables])
-    used = [k for k, name in enumerate(dictionary.names) if name not in choice.aside]
+    used = [k for k, name in enumerate(dictionary.names) if name not in selection.aside]
     if not used:
         raise DataError("no column is left to explain anything with.")
-    asides = {name: X[:, dictionary.names.index(name)] for name in choice.aside}
+    asides = {name: X[:, dictionary.names.index(name)] for name in selection.aside}
     return Joined(
         X[:, used], _labels(y, dictionary, words=words), groups, tuple(dictionary.names[k] for k in used),
-        weight=None if choice.weight is None else asides[choice.weight],
-        offset=_offset(choice, asides),
-        dropped=tuple(table.dropped for table in tables) if choice.missing == "drop" else None,
+        weight=None if selection.weight is None else asides[selection.weight],
+        offset=_offset(selection, asides),
+        dropped=tuple(table.dropped for table in tables) if selection.missing == "drop" else None,
         notes=_assumed(sheets) + tuple(note for note in drafted.notes if "levels are written" not in note),
     )  # fmt: skip
 
 
-def _offset(choice: Choice, asides: dict[str, Array]) -> Array | None:
-    if choice.offset is not None and choice.exposure is not None:
+def _offset(selection: Selection, asides: dict[str, Array]) -> Array | None:
+    if selection.offset is not None and selection.exposure is not None:
         raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
-    if choice.exposure is None:
-        return None if choice.offset is None else asides[choice.offset]
-    if not (asides[choice.exposure] > 0).all():
-        raise DataError(f"column {choice.exposure!r}: exposures must be positive in every record.")
-    return np.log(asides[choice.exposure])
+    if selection.exposure is None:
+        return None if selection.offset is None else asides[selection.offset]
+    if not (asides[selection.exposure] > 0).all():
+        raise DataError(f"column {selection.exposure!r}: exposures must be positive in every record.")
+    return np.log(asides[selection.exposure])
 
 
 def _assumed(sheets: Sequence[Sheet]) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
 from tacit.typing import Array
 
+_AS_WELL = 1e-9  # of what a fit explains: two fits that differ by less are as good as each other
+
 
 class LinearModel(RegressorMixin, PrivateModel):
     """y ≈ Xw + c with squared residuals."""
@@ -116,14 +118,17 @@ class PrivateLinearRegression(LinearModel):
 
     def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
         """Return, of all fits with the same residuals, that with the shortest w in the parties' own units."""
-        q = len(units.scale)
-        if not curvature.lost.shape[1]:
+        q, lost = len(units.scale), curvature.lost
+        if not lost.shape[1]:
             return x
-        null = np.linalg.qr(curvature.lost[:q] / units.scale[:, None])[0]
-        w = x[:q] / units.scale
-        shorter = x.copy()
-        shorter[:q] -= units.scale * (null @ (null.T @ w))
-        return shorter
+        own = lost[:q] / units.scale[:, None]
+        length = np.linalg.norm(own, axis=0)
+        by = np.linalg.lstsq(own / length, x[:q] / units.scale)[0] / length
+        return np.asarray(x - lost @ by)  # along lost directions in standard units: whatever *by* is, the fit stays
+
+    def _fits_as_well(self, facts: Array, others: Array, units: Units) -> bool:
+        explained = max(self._weight_of(units) - float(others[0]), 0.0)
+        return float(facts[0]) <= float(others[0]) + _AS_WELL * explained
 
 
 class PrivateRidge(LinearModel):

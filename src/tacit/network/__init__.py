@@ -1,7 +1,7 @@
 """Who may talk to whom: graphs, mixing weights, spectra, cuts."""
 
 from tacit.network.cuts import small_vertex_cut
-from tacit.network.files import read_graph
+from tacit.network.files import read_graph, write_graph
 from tacit.network.regular import well_connected
 from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
 from tacit.network.topology import Network, Topology
@@ -18,4 +18,5 @@ __all__ = [
     "read_graph",
     "small_vertex_cut",
     "well_connected",
+    "write_graph",
 ]

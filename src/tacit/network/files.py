@@ -1,4 +1,4 @@
-"""Graphs from files: GraphML, GML, or one link per line."""
+"""Graphs in files: GraphML, GML, or one link per line."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ _READERS: dict[str, Callable[[Path], nx.Graph[Any]]] = {
 }
 
 
+_WRITERS: dict[str, Callable[[nx.Graph[Any], Path], None]] = {
+    ".graphml": nx.write_graphml,
+    ".gml": lambda graph, path: nx.write_gml(graph, path, stringizer=str),
+    ".edges": lambda graph, path: nx.write_edgelist(graph, path, data=False, delimiter="\t"),
+}
+
+
 def read_graph(path: Path) -> nx.Graph[Any]:
     """Return the graph in *path*; its ending names the format."""
     reader = _READERS.get(path.suffix.lower())
@@ -49,3 +56,18 @@ def read_graph(path: Path) -> nx.Graph[Any]:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except Exception as error:  # the readers raise whatever their parsers raise
         raise FileError(f"{path}: is not a valid {path.suffix} graph ({error}).") from error
+
+
+def write_graph(graph: nx.Graph[Any], path: Path) -> None:
+    """Write a graph in the format that the ending names; never over a file that is there."""
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise FileError(f"{path}: graphs are written as {', '.join(_WRITERS)}.")
+    if path.exists():
+        raise FileError(f"{path}: is already there; move it away, or name another file.")
+    if not path.parent.is_dir():
+        raise FileError(f"{path}: the folder does not exist.")
+    try:
+        writer(graph, path)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}).") from error

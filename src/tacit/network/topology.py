@@ -117,6 +117,15 @@ class Topology:
         A = self.adjacency
         return np.sort(A.indices[A.indptr[i] : A.indptr[i + 1]]).astype(np.intp)
 
+    def named(self, names: Iterable[str]) -> tuple[Agent, ...]:
+        """Return the agents that are written so: in files and on command lines, names are words."""
+        written = {str(agent): agent for agent in self.agents}
+        names = list(names)
+        unknown = [name for name in names if name not in written]
+        if unknown:
+            raise self._no_agent(unknown)
+        return tuple(written[name] for name in names)
+
     def only(self, agents: Iterable[Agent]) -> Topology:
         """Return the subgraph induced by *agents*."""
         kept = np.zeros(len(self), dtype=bool)
@@ -138,11 +147,14 @@ class Topology:
         agents = list(agents)
         unknown = [a for a in agents if a not in self.index]
         if unknown:
-            raise GraphError(
-                f"no agent is called {listed(unknown)}; this network has {listed(self.agents)}."
-                f"{did_you_mean(unknown[0], self.agents)}"
-            )
+            raise self._no_agent(unknown)
         return [self.index[a] for a in agents]
+
+    def _no_agent(self, names: list[Any]) -> GraphError:
+        return GraphError(
+            f"no agent is called {listed(names)}; this network has {listed(self.agents)}."
+            f"{did_you_mean(names[0], self.agents)}"
+        )
 
 
 class Network(Topology):

@@ -64,6 +64,7 @@ from tacit.runtimes.tree import depth_of
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
 from tacit.spelling import did_you_mean
+from tacit.typing import Tunable
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -98,7 +99,7 @@ def choose(
             )
         _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
         _refuse_settings(algorithm)
-        if algorithm.sums and hasattr(algorithm, "tuned"):
+        if algorithm.sums and isinstance(algorithm, Tunable):
             algorithm.tuned(Landscape(problem.stack, problem.network))  # refuses costs that it cannot take
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from tacit.errors import MismatchError
@@ -26,6 +27,10 @@ class Draft(NamedTuple):
 
     dictionary: Dictionary
     notes: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """Return the [data] of a manifest or a problem file."""
+        return msgspec.toml.encode({"data": msgspec.to_builtins(self.dictionary)}).decode()
 
 
 def draft(sheets: Sheet | Sequence[Sheet], target: str | None = None, *, numeric: Collection[str] = ()) -> Draft:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,10 @@ class Review:
     def matches(self) -> bool:
         """Whether the file can be used."""
         return not self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the review for JSON."""
+        return {**asdict(self), "matches": self.matches}
 
     def __str__(self) -> str:
         told = [finding.sentence for finding in self.findings[:_SHOWN]]

@@ -54,8 +54,14 @@ class Neighbour:
     bytes_in: int = 0
     bytes_out: int = 0
     trouble: str = ""
-    """Why the last connection ended; empty while all is well."""
+    """Why the last connection ended, for people; empty while all is well."""
+    turned_away: bool = False
+    """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
     open: bool = False
+
+    def ended(self, trouble: str, *, turned_away: bool = False) -> None:
+        """Keep why the last connection ended; nothing, where one begins."""
+        self.trouble, self.turned_away = trouble, turned_away
 
 
 class Connections:
@@ -260,7 +266,7 @@ class Connections:
                 if neighbour.link is None or not neighbour.open:
                     continue
                 if self._clock() - neighbour.last_seen > self._idle:
-                    neighbour.trouble = "silent"
+                    neighbour.ended("silent")
                     neighbour.link.stream.abort()
                 else:
                     with self.guard:
@@ -278,13 +284,13 @@ class Connections:
                     _Link(self, neighbour, stream)
                 elif stream.certificate is None:
                     stream.abort()
-                    neighbour.trouble = "closed"
+                    neighbour.ended("closed", turned_away=True)
                 else:
                     stream.abort()
                     self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
                 await asyncio.wait([stream.over])
             except OSError as error:  # of TLS and of time, too
-                neighbour.trouble = _reason(error)
+                neighbour.ended(_reason(error), turned_away=_turns_away(error))
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
 
@@ -300,7 +306,7 @@ class Connections:
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
-        neighbour.trouble = str(error)
+        neighbour.ended(str(error))
         log.warning("link to %s closed: %s", neighbour.name, error)
 
 
@@ -312,7 +318,8 @@ class _Link:
             neighbour.link.stream.abort()
         self._all, self._neighbour = connections, neighbour
         self.stream: Stream = stream
-        neighbour.link, neighbour.open, neighbour.trouble = self, False, ""
+        neighbour.link, neighbour.open = self, False
+        neighbour.ended("")
         self._connection = Connection(neighbour.channel)
         self._number = stream.fileno()
         connections._sockets.register(self._number, select.POLLIN)
@@ -325,7 +332,7 @@ class _Link:
 
     def _not_greeted(self) -> None:
         if self._connection.phase is Phase.NEW:
-            self._neighbour.trouble = "no answer"
+            self._neighbour.ended("no answer")
             self.stream.abort()
 
     def _data(self, data: bytes) -> None:
@@ -343,7 +350,8 @@ class _Link:
             self.stream.abort()
             return
         if not neighbour.open and connection.phase is Phase.OPEN:
-            neighbour.open, neighbour.trouble = True, ""
+            neighbour.open = True
+            neighbour.ended("")
             neighbour.connected += 1
         for frame in answers:
             every._put(neighbour, frame.encode())
@@ -358,13 +366,22 @@ class _Link:
         neighbour = self._neighbour
         if neighbour.link is self:
             neighbour.link, neighbour.open = None, False
-            neighbour.trouble = neighbour.trouble or ("closed" if error is None else _reason(error))
+            if not neighbour.trouble:
+                reason = "closed" if error is None else _reason(error)
+                neighbour.ended(reason, turned_away=error is None or _turns_away(error))
 
 
 def _send_away(stream: Stream, judged: asyncio.Task[None]) -> None:
     """Close a connection whose handshake was broken off."""
     if judged.cancelled():
         stream.abort()
+
+
+def _turns_away(error: BaseException) -> bool:
+    """Tell whether a connection ends so where the other end does not know the certificate."""
+    if isinstance(error, ssl.SSLError | ConnectionResetError | BrokenPipeError):
+        return True
+    return isinstance(error, ConnectionError) and not error.errno
 
 
 def _reason(error: BaseException) -> str:

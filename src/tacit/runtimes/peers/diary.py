@@ -23,8 +23,6 @@ log = logging.getLogger("tacit.peers.diary")
 
 _LOOK = 0.25  # seconds between two looks at the links
 _ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
-_TURNED_AWAY = ("TLS refused", "closed", "Connection reset by peer", "Broken pipe")
-"""What ends a link before a greeting, where this member's certificate is not known: a matter of milliseconds."""
 _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
 
 
@@ -80,7 +78,7 @@ class Diary:
                     n.name,
                 )
             self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
-            if n.trouble in _TURNED_AWAY and not (n.connected or n.open or over):
+            if n.turned_away and not (n.connected or n.open or over):
                 log.warning(
                     "%s is there and takes no link from this member (%s): its manifest may be a later one, in "
                     "which this member or this link is left out. Ask for it.",

@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import networkx as nx
 import numpy as np
@@ -38,7 +38,7 @@ from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job, Run
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.identity import refuse_bad_name, write_key
-from tacit.runtimes.peers.seat import Place, Seat
+from tacit.runtimes.peers.seat import Endpoint, Seat
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
@@ -51,12 +51,14 @@ _LONGEST_FOLDER = 60  # bytes: a socket's name may have 103, and multiprocessing
 _SHORT_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108  multiprocessing makes a private folder in it
 
 
+Doing = Literal["starting", "waiting", "running", "done"]
+
+
 class Report(NamedTuple):
     """How far one agent is."""
 
     name: str
-    state: str
-    """In a word or two: waiting for somebody, running, done."""
+    state: Doing
     round: int = 0
     links_up: int = 0
     links: int = 0
@@ -64,6 +66,20 @@ class Report(NamedTuple):
     bytes_out: int = 0
     heard: float | None = None
     """When something came last, on the clock of `time.monotonic`; None if nothing ever did."""
+    awaited: str = ""
+    """Who is waited for."""
+
+    def __str__(self) -> str:
+        """Say what the agent does, in a word or two."""
+        return f"waits for {self.awaited}" if self.state == "waiting" else self.state
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """Whoever takes an agent's reports, beside the progress of the whole run."""
+
+    def report(self, report: Report) -> None:
+        """Take what one agent says of itself."""
 
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
@@ -116,7 +132,7 @@ def _names(network: Network) -> list[str]:
 def seats_of(job: Job, names: list[str], folder: Path) -> tuple[Job, list[Seat]]:
     """Return the job without its costs, and everybody's seat on this machine; new keys go into *folder*."""
     refuse_unshared(job)
-    members = places(names, folder)
+    members = endpoints(names, folder)
     graph: nx.Graph[Any] = nx.Graph()
     graph.add_nodes_from(names)
     graph.add_edges_from((names[i], names[j]) for i, j in job.network.links)
@@ -139,10 +155,10 @@ def refuse_unshared(job: Job) -> None:
         raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
 
 
-def places(names: list[str], folder: Path) -> dict[str, Place]:
+def endpoints(names: list[str], folder: Path) -> dict[str, Endpoint]:
     """Return free ports of this machine for all members, with new keys in *folder*."""
     return {
-        name: Place("127.0.0.1", port, write_key(folder, name)[1].read_text())
+        name: Endpoint("127.0.0.1", port, write_key(folder, name)[1].read_text())
         for name, port in zip(names, free_ports(len(names)), strict=True)
     }
 
@@ -249,7 +265,7 @@ def collect(
     """Wait for all members; raise what the first of them raises."""
     waiting: dict[Any, Process] = {member.pipe: member for member in members}
     done: dict[str, tuple[Outcome, Traffic]] = {}
-    on_report: Callable[[Report], None] | None = getattr(on_progress, "report", None)
+    on_report = on_progress.report if isinstance(on_progress, Reporting) else None
     while waiting:
         for ready in wait(list(waiting), timeout=1.0):
             pipe = cast(Pipe, ready)
@@ -329,9 +345,9 @@ class _Reporter:
     def on_wait(self, neighbour: str, seconds: float) -> None:
         """Report who is waited for."""
         if time.monotonic() - self._last >= _OFTEN:
-            self.tell(f"waits for {neighbour}", None)
+            self.tell("waiting", None, awaited=neighbour)
 
-    def tell(self, state: str, progress: Progress | None) -> None:
+    def tell(self, state: Doing, progress: Progress | None, *, awaited: str = "") -> None:
         """Report now."""
         self._last = time.monotonic()
         connections = self._agent.connections
@@ -345,6 +361,7 @@ class _Reporter:
             bytes_in=sum(n.bytes_in for n in near),
             bytes_out=sum(n.bytes_out for n in near),
             heard=max((n.last_seen for n in near if n.last_seen), default=None),
+            awaited=awaited,
         )
         self._pipe.send(("report", report, progress))
 

@@ -1,10 +1,12 @@
 """Which labels follow from Aᵀy, where features are open: for single agents, and for coalitions.
 
 The labels of agent i are determined iff the rows of A_i are independent of all other rows in A_H
-(`tacit.certificates.determined`). Where all agents but any two have far more rows than there are unknowns, rows
-depend on each other and no label follows, unless a column is zero in nearly all rows: then its sums belong to the
-few that are left. The test looks at such columns always, and at the rest of the linear algebra only where records
-are few; beside a run on many records it costs nothing.
+(`tacit.certificates.determined`). A few rows nearly always answer for all, one way or the other (`open_rows`).
+Where they do not, singular values do, of tables that are no longer than they need be (`tacit.costs.alone`).
+
+Which coalition of a given size is told the most would take a search. Those with most records are asked, and where
+some columns are mostly zero, those with most leverage: the coalition that is named is told something, and a smaller
+one may be.
 
 A stranger is an agent whose affine part is hidden and no sum of labels: m unknown numbers, which hide everything
 from whoever is not that agent. So every onlooker that counts is, or has with it, all strangers.
@@ -13,18 +15,18 @@ from whoever is not that agent. So every onlooker that counts is, or has with it
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.certificates.determined import Knowledge, knowledge, whole
-from tacit.costs.rare import Rare, rare
+from tacit.costs.alone import shortened
 from tacit.costs.secrets import Labels
+from tacit.solving.telling.open_rows import OpenRows
 from tacit.typing import Array
-
-_PLENTY = 2
-"""Rows per unknown, beside the two largest agents, from which on rows in general position leave nothing to ask."""
 
 
 class LabelVerdict(NamedTuple):
@@ -42,110 +44,123 @@ class LabelVerdict(NamedTuple):
     """The size of a coalition to which labels or sums of an agent follow, n − 2 at most; None if none is known."""
 
 
-def labels_told(labels: Sequence[Labels], *, precision: float, strangers: int = 0) -> LabelVerdict:
+def labels_told(
+    labels: Sequence[Labels], *, precision: float, strangers: int = 0, table: OpenRows | None = None
+) -> LabelVerdict:
     """Return what follows from the answer, by the open features of every agent."""
-    counts = np.array([part.records for part in labels])
-    m, n = labels[0].rows.shape[1], len(labels)
+    test = _Test(labels, OpenRows.of(labels) if table is None else table, precision, strangers)
+    counts, held = test.records, test.table.held
+    m, n = held.shape[1], len(labels)
     hidden = int(counts.sum() - counts.max()) if not strangers else int(counts.sum()) + (strangers - 1) * m
-    held = np.array([part.rows.any(axis=0) for part in labels])  # (n, m)
     holders = held.sum(axis=0)
     own = tuple(
         (int(column), int(agent))
         for column in np.flatnonzero((holders > 0) & (holders + strangers <= min(2, n + strangers - 1)))
         for agent in np.flatnonzero(held[:, column])
     )
-    told = np.zeros(n, dtype=np.intp)
-    rank, sizes = min(m, hidden), holders[holders > 0] + strangers - 1
-    least = int(
-        max(1, sizes.min(initial=n + strangers))
-    )  # who holds a column, all but one, knows the sums of that one
-    order = np.argsort(-counts, kind="stable")
-    left = counts.sum() - np.concatenate([[0], np.cumsum(counts[order])])  # labels that so many leave hidden
-    few = _Few.of(labels)
-    if strangers <= 1:
-        singles: list[list[int]] = [[]] if strangers else [[c] for c in range(n)]
-        for coalition in singles:
-            told = np.maximum(told, few.told(coalition, precision))
-    full = None
-    if counts.sum() - np.sort(counts)[-2:].sum() < _PLENTY * m:
-        full = _Full.of(labels, precision)
-        rank = min(full.known.rank, hidden) if strangers <= 1 else rank
-        if strangers <= 1:
-            told = np.maximum(told, full.told(singles))
-    if told.any():
-        return LabelVerdict(hidden, rank, tuple(map(int, told)), own, 1)
-    for size in range(max(2, strangers), n + strangers - 1):
-        if size >= least:
-            break
-        with_them = size - strangers
-        largest = [int(c) for c in order[:with_them]]
-        if left[with_them] <= _PLENTY * m:
-            full = full or _Full.of(labels, precision)
-            if full.told([largest]).any():
-                least = size
-        if few.told([int(c) for c in few.order[:with_them]], precision).any():
-            least = size
-    return LabelVerdict(hidden, rank, (0,) * n, own, least if least < n + strangers - 1 else None)
+    rank, told = test.singles() if strangers <= 1 else (m, (0,) * n)
+    if any(told):
+        return LabelVerdict(hidden, min(rank, hidden), told, own, 1)
+    # who holds a column, all but one, knows the sums of that one
+    least = max(1, int((holders[holders > 0] + strangers - 1).min(initial=n + strangers)))
+    least = test.coalition(least)
+    return LabelVerdict(hidden, min(rank, hidden), told, own, least if least < n + strangers - 1 else None)
 
 
-class _Full(NamedTuple):
-    """The linear algebra of all rows; those of an agent with very many by a factor, which spans the same."""
+@dataclass(frozen=True)
+class _Test:
+    """The questions, in the order of what they cost."""
+
+    labels: Sequence[Labels]
+    table: OpenRows
+    precision: float
+    strangers: int
+
+    @cached_property
+    def records(self) -> NDArray[np.intp]:
+        return np.array([part.records for part in self.labels])
+
+    @cached_property
+    def exact(self) -> _Exact:
+        return _Exact.of(self.labels, self.precision)
+
+    def singles(self) -> tuple[int, tuple[int, ...]]:
+        """Return the rank of what is told, and how many labels of each agent follow for some single agent."""
+        everybody, counts = np.arange(len(self.records)), self.records
+        if self.table.closed.sum() + self.strangers >= 2 or self.table.hide_all():
+            return len(self.table.columns), (0,) * len(counts)
+        if self.table.stand_alone(everybody, self.precision):
+            return int(counts.sum()), tuple(map(int, counts))
+        told = self.exact.told(() if self.strangers else [[c] for c in range(len(counts))])
+        return self.exact.known.rank, tuple(map(int, told))
+
+    def coalition(self, least: int) -> int:
+        """Return the size, below *least*, of a coalition to which labels follow; *least* if there is none."""
+        least = self._along(np.argsort(-self.records, kind="stable"), least)
+        if not self._is_uneven(least):
+            return least
+        return self._along(np.argsort(-self.exact.leverage, kind="stable"), least)
+
+    def _along(self, order: NDArray[np.intp], least: int) -> int:
+        """Return the same of the first agents in this order, behind those who hide everything while honest."""
+        closed = self.table.closed[order]
+        order = np.concatenate([order[closed], order[~closed]])
+        end = min(least, len(order) + self.strangers - 1) - self.strangers
+        sizes = range(max(2 - self.strangers, int(closed.sum()), 0), end)
+        left = self.table.counts.sum() - np.concatenate([[0], np.cumsum(self.table.counts[order])])
+        many = [size for size in sizes if left[size] > len(self.table.columns)]
+        for back in (1, 2, 4):
+            if back <= len(many) and self.table.hide_each_other(order[many[-back] :]):
+                sizes = sizes[len(many) + 1 - back :]
+                break
+        for size in sizes:
+            if self._told(order[size:]):
+                return size + self.strangers
+        return least
+
+    def _told(self, honest: NDArray[np.intp]) -> bool:
+        """Tell whether any label of these agents follows for all others together."""
+        if self.table.stand_alone(honest, self.precision):
+            return True
+        return bool(_Exact.of([self.labels[i] for i in honest], self.precision).told(()).any())
+
+    def _is_uneven(self, least: int) -> bool:
+        """Tell whether fewer than *least* agents, whoever they are, can leave a column with few records."""
+        table, n = self.table, len(self.records)
+        rest = n - min(least - 1 - self.strangers, n - 2)  # those that they leave, all of them not closed
+        if (table.counts > len(table.columns))[~table.closed].any():
+            return True
+        counts = np.sort(table.entries[~table.closed], axis=0)[:rest]
+        return bool((counts.sum(axis=0) <= len(table.columns))[counts.any(axis=0)].any())
+
+
+class _Exact(NamedTuple):
+    """The singular values of all rows, long tables shortened."""
 
     known: Knowledge
     blocks: list[NDArray[np.intp]]
-    whole: list[bool]
+    records: NDArray[np.bool_]
+    """Which rows are records, and no part of a factor."""
 
     @classmethod
-    def of(cls, labels: Sequence[Labels], precision: float) -> _Full:
-        most = _PLENTY * labels[0].rows.shape[1] + 8
-        rows = [np.linalg.qr(part.rows, mode="r") if len(part.rows) > most else part.rows for part in labels]
-        ends = np.cumsum([len(part) for part in rows])
-        blocks = [np.arange(end - len(part), end) for part, end in zip(rows, ends, strict=True)]
-        exact = [part.records == len(block) for part, block in zip(labels, blocks, strict=True)]
-        return cls(knowledge(np.concatenate(rows).T, precision=precision), blocks, exact)
+    def of(cls, labels: Sequence[Labels], precision: float) -> _Exact:
+        parts = [shortened(part.rows)[:2] if part.alone is None else (part.rows, part.alone) for part in labels]
+        ends = np.cumsum([len(rows) for rows, _ in parts])
+        blocks = [np.arange(end - len(rows), end) for (rows, _), end in zip(parts, ends, strict=True)]
+        records = np.concatenate([np.arange(len(rows)) < alone for rows, alone in parts])
+        return cls(knowledge(np.concatenate([rows for rows, _ in parts]).T, precision=precision), blocks, records)
+
+    @property
+    def leverage(self) -> Array:
+        """How many combinations are told of every agent, (n,); they add up to the rank."""
+        return np.array([self.known.leverage[block].sum() for block in self.blocks])
 
     def told(self, coalitions: Iterable[Sequence[int]]) -> NDArray[np.intp]:
-        """Return how many labels of every agent follow for one of *coalitions*."""
-        told = self.known.singles
-        for coalition in () if told.all() else coalitions:
-            if not coalition:
-                continue
+        """Return how many labels of every agent follow for everybody, or for one of *coalitions*."""
+        told = self.known.singles & self.records
+        for coalition in () if told[self.records].all() else coalitions:
             inside = np.concatenate([self.blocks[c] for c in coalition])
-            others = np.ones(len(told), dtype=bool)
+            others = self.records.copy()
             others[inside] = False
             told = told | (whole(self.known.leverage_given(inside)) & others)
-        return np.array(
-            [int(told[b].sum()) if exact else 0 for b, exact in zip(self.blocks, self.whole, strict=True)]
-        )
-
-
-class _Few(NamedTuple):
-    """Columns that are zero in nearly all rows, and the rows that are left."""
-
-    parts: list[Rare]
-    order: list[int]
-    """Agents, those with most such rows first."""
-
-    @classmethod
-    def of(cls, labels: Sequence[Labels]) -> _Few:
-        parts = [rare(part.rows) if part.few is None else part.few for part in labels]
-        return cls(parts, sorted(range(len(parts)), key=lambda i: -len(parts[i].rows)))
-
-    def told(self, coalition: Sequence[int], precision: float) -> NDArray[np.intp]:
-        """Return how many labels of every agent follow for *coalition* from the sums of rare columns."""
-        found, honest = np.zeros(len(self.parts), dtype=np.intp), set(range(len(self.parts))) - set(coalition)
-        if not honest:
-            return found
-        parts = [self.parts[i] for i in sorted(honest)]
-        counts, base = np.sum([part.counts for part in parts], axis=0), parts[0].base
-        m = len(base)
-        columns = np.flatnonzero((counts <= m) & np.all([part.base == base for part in parts], axis=0))
-        if not len(columns) or not counts[columns].any():
-            return found
-        rows: list[Array] = [part.rows[:, columns] for part in parts]
-        rows = [part[part.any(axis=1)] for part in rows]
-        singles = knowledge(np.concatenate(rows).T, precision=precision).singles
-        ends = np.cumsum([len(part) for part in rows])
-        for i, part in zip(sorted(honest), np.split(singles, ends[:-1]), strict=True):
-            found[i] = int(part.sum())
-        return found
+        return np.array([int(told[block].sum()) for block in self.blocks])

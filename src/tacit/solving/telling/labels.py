@@ -17,6 +17,7 @@ from tacit.solving.problem import Problem
 from tacit.solving.telling.columns import own_columns
 from tacit.solving.telling.count import Telling
 from tacit.solving.telling.label_rank import labels_told
+from tacit.solving.telling.open_rows import OpenRows
 from tacit.stamps import Stamp
 
 _OF_ANSWERS = 1e-9
@@ -36,10 +37,11 @@ def of_labels(problem: Problem, privacy: Mechanism) -> tuple[Telling | None, lis
     pairs = zip(agents, problem.costs, strict=True)
     strangers = [name for name, cost in pairs if name not in parts and cost.affine_part.parts]
     names, labels = list(parts), list(parts.values())
-    size = float(np.median([np.abs(part.rows).max(initial=0.0) for part in labels])) or 1.0
+    table = OpenRows.of(labels)
+    size = float(np.median(table.sizes)) or 1.0
     error = len(agents) * privacy.terms(problem.network, problem.dim).step / 2.0
     precision = min(max(_OF_ANSWERS, error / size), 0.1)
-    verdict = labels_told(labels, precision=precision, strangers=len(strangers))
+    verdict = labels_told(labels, precision=precision, strangers=len(strangers), table=table)
     bits = [part.bits for part in labels]
     classes = None not in bits and len(strangers) <= 1
     tells = Telling(

@@ -1,0 +1,106 @@
+"""Rows of which none is independent of the others, and rows that all are: told by one inverse, where it is plain.
+
+A row stands alone in A if no combination of the other rows gives it: its leverage is 1, and Aᵀy tells its y
+(`tacit.certificates.determined`). Two sentences make the search for such rows short:
+
+    z ⊥ the columns of A           1 − leverage of row r ≥ z_r² / |z|²: with z_r ≠ 0 it does not stand alone
+    S spans everything, and        then no row of any H ⊃ S stands alone in H: a row of S depends on others of S,
+    no row stands alone in S       and one outside is a combination of S
+
+So a few rows answer for all. z is what a regression of anything on A leaves. Without the rows of a block b it is,
+with one inverse for all blocks (Woodbury), G = AᵀA and the residuals e of w,
+
+    z = e + A G⁻¹ A_bᵀ (I − A_b G⁻¹ A_bᵀ)⁻¹ e_b
+
+A row a outside S has leverage q / (1 + q) beside S, q = aᵀ G⁻¹ a ≤ |a|² tr G⁻¹.
+
+The answers are yes, and "not plainly so": then singular values decide.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.typing import Array
+
+_SHARE = 1e-7
+"""Of z_r² in |z|²: ten times what separates a leverage from 1."""
+_CONDITION, _LOSS = 1e7, 1e3
+"""What inverses may lose of sixteen digits: for all rows, and for all but a block."""
+_RIDGE = 1e-12
+"""Added to what is inverted: it makes every matrix invertible, and moves no z that counts by more than 1e-5."""
+_LEFT = 1e-4
+"""Of |w|² in |z|²: what is less may be rounding, and says nothing."""
+_FITS = 4
+"""Residuals that are looked at: an entry that is small by chance in one of them is not in all."""
+
+
+def closed(tables: Array, largest: Array) -> NDArray[np.bool_]:
+    """Tell of each table whether, plainly, it spans everything and no row stands alone in it, (tables,).
+
+    *tables* are (tables, rows, m), where rows of zeros fill up the short ones. The same holds where more rows join
+    them, with entries of at most *largest*, column by column.
+    """
+    scale = np.sqrt((tables**2).sum(axis=1))
+    A = tables / np.where(scale > 0, scale, 1.0)[:, None]
+    inverse = np.linalg.inv(A.mT @ A + _RIDGE * np.eye(A.shape[2]))
+    spread = np.trace(inverse, axis1=1, axis2=2)
+    w = _anything(A)
+    z = w - A @ (inverse @ (A.mT @ w))
+    distant = ((largest / np.where(scale > 0, scale, np.inf)) ** 2).sum(axis=1)
+    plain = scale.all(axis=1) & (spread < _CONDITION) & (np.diagonal(inverse, axis1=1, axis2=2) > 0).all(axis=1)
+    return plain & (spread * distant * _SHARE < 1.0) & (_shares(z, w) > _SHARE).all(axis=1)
+
+
+def closed_without_any(groups: Array, largest: Array) -> bool:
+    """Tell whether, plainly, these rows without any one group span everything, and no row stands alone in them.
+
+    *groups* are (groups, rows, m), filled up like tables; rows that may join have entries of at most *largest*.
+    """
+    k, rows, m = groups.shape
+    scale = np.sqrt((groups**2).sum(axis=(0, 1)))
+    if not scale.all():
+        return False
+    A = groups / scale
+    flat = A.reshape(-1, m)
+    inverse = np.linalg.inv(flat.T @ flat + _RIDGE * np.eye(m))
+    if not 0.0 < np.trace(inverse) < _CONDITION:
+        return False
+    w = _anything(A)
+    x = inverse @ np.einsum("krm,krf->mf", A, w)
+    B, e = A @ inverse, w - A @ x
+    rest = np.eye(rows) - B @ A.mT
+    left = np.linalg.inv(rest + _RIDGE * np.eye(rows))
+    if not (np.abs(left) < _LOSS).all():
+        return False
+    spread = np.trace(inverse) + (left * (B @ B.mT)).sum(axis=(1, 2))  # tr G⁻¹ without each group
+    z = e.reshape(1, k * rows, -1) + flat @ (B.mT @ (left @ e))  # (groups, all rows, fits)
+    z.reshape(k, k, rows, -1)[np.arange(k), np.arange(k)] = 0.0
+    shares = _shares(z, w.reshape(1, k * rows, -1)).reshape(k, k, rows)
+    shares[np.arange(k), np.arange(k)] = 1.0
+    distant = float(((largest / scale) ** 2).sum())
+    return bool((spread * distant * _SHARE < 1.0).all() and (shares > _SHARE).all())
+
+
+def independent(A: Array, precision: float) -> bool:
+    """Tell whether, plainly, every row stands alone: the smallest singular value is far above *precision*."""
+    scale = np.sqrt((A**2).sum(axis=0))
+    A = A[:, scale > 0] / scale[scale > 0]
+    if not len(A) or len(A) > A.shape[1]:
+        return False
+    spread = float(np.trace(np.linalg.inv(A @ A.T + _RIDGE * np.eye(len(A))))) * float((A**2).sum())
+    return 0.0 < spread < min(_CONDITION, 0.25 / max(precision, 1e-12) ** 2)
+
+
+def _anything(A: Array) -> Array:
+    """Return numbers to be explained by the rows of A, (..., rows, fits), and zeros for rows of zeros."""
+    w = np.random.default_rng(0).random((*A.shape[:-1], _FITS)) - 0.5
+    return w * np.asarray(A.any(axis=-1))[..., None]
+
+
+def _shares(z: Array, w: Array) -> Array:
+    """Return z_r² / |z|², the largest of all fits, (..., rows); 1 where w is zero."""
+    length = np.maximum((z**2).sum(axis=-2, keepdims=True), _LEFT * (w**2).sum(axis=-2, keepdims=True))
+    shares = (z**2 / np.where(length > 0, length, 1.0)).max(axis=-1)
+    return np.asarray(np.where(w.any(axis=-1), shares, 1.0))

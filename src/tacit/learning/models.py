@@ -1,0 +1,63 @@
+"""The models by the names that commands use, and which settings mean something to which.
+
+Imports nothing heavy: scikit-learn is loaded with the model that is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tacit.errors import InputError
+from tacit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from tacit.learning.model import PrivateModel
+
+
+class Kind(NamedTuple):
+    """A model as commands know it."""
+
+    estimator: str
+    takes: tuple[str, ...] = ()
+    """Settings that mean something to it, beside those of every model."""
+    plain: tuple[tuple[str, float], ...] = ()
+    """Settings that hold where none are given; scikit-learn's otherwise."""
+    takes_words: bool = False
+    """Whether labels may be words: classes."""
+
+
+MODELS: dict[str, Kind] = {
+    "linear": Kind("PrivateLinearRegression"),
+    "ridge": Kind("PrivateRidge", ("alpha",)),
+    "lasso": Kind("PrivateLasso", ("alpha",)),
+    "elastic-net": Kind("PrivateElasticNet", ("alpha", "l1_ratio")),
+    "logistic": Kind(
+        "PrivateLogisticRegression", ("C", "l1_ratio", "class_weight"), (("C", math.inf),), takes_words=True
+    ),
+    "poisson": Kind("PrivatePoissonRegressor", ("alpha", "exposure"), (("alpha", 0.0),)),
+    "huber": Kind("PrivateHuberRegressor", ("alpha", "epsilon")),
+}
+
+
+def model_of(name: str, settings: dict[str, Any], **common: Any) -> PrivateModel:
+    """Return an estimator by its name; *settings* are those of some models, None where nothing is said.
+
+    *common* are settings of every model. Those that mean nothing to this model are refused.
+    """
+    if name not in MODELS:
+        meant = did_you_mean(name, MODELS)
+        raise InputError(f"no model is called {name!r}; choose one of {', '.join(MODELS)}.{meant}")
+    kind = MODELS[name]
+    given = {setting: value for setting, value in settings.items() if value is not None}
+    for setting in given:
+        if setting not in kind.takes:
+            raise InputError(f"--{setting.replace('_', '-')} means nothing to a {name} model; leave it out.")
+    try:
+        estimator = getattr(import_module("tacit.learning"), kind.estimator)
+    except ImportError as error:  # scikit-learn is an extra
+        raise InputError(str(error)) from error
+    given.pop("exposure", None)  # a column, and no setting of the estimator
+    model: PrivateModel = estimator(**{**dict(kind.plain), **given, **common})
+    return model

@@ -1,0 +1,55 @@
+"""A fit on several parties' files, and everything that is to be said about it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tacit.solving.solve import NotPrivateWarning
+
+if TYPE_CHECKING:
+    from tacit.learning.files import Joined
+    from tacit.learning.model import PrivateModel
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A fitted model with the cautions that came up on the way."""
+
+    model: PrivateModel
+    cautions: tuple[str, ...] = field(default=())
+    """Warnings, each once; what they say about privacy is in `privacy`."""
+
+    @cached_property
+    def privacy(self) -> tuple[str, ...]:
+        """What hid the records, and what was hidden from whom, a sentence each."""
+        phase1 = self.model.answer_.record.phase1
+        masks = () if phase1 is None else (str(phase1),)
+        return (*masks, *self.model.answer_.privacy(any=self.model.any))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the coefficients, the sums that were told and the protection, for JSON."""
+        model, certificate = self.model, self.model.certificate_
+        return {
+            **model.summary_.to_dict(),
+            "told": model.ledger_.to_dict()["sums"],
+            **model.answer_.protection(any=model.any),
+            "status": model.answer_.status,
+            "privacy": list(self.privacy),
+            "warnings": list(self.cautions),
+            "certificate": None if certificate is None else certificate.to_dict(),
+        }
+
+
+def fit_records(model: PrivateModel, records: Joined, target: str) -> Outcome:
+    """Fit a model on the records of all parties, under the names of their columns."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit_named(
+            records.X, records.y, records.groups, columns=records.columns, target=target, dropped=records.dropped,
+            sample_weight=records.weight, offset=records.offset,
+        )  # fmt: skip
+    others = (each for each in caught if not issubclass(each.category, NotPrivateWarning))
+    return Outcome(model, tuple(dict.fromkeys(str(each.message) for each in others)))

@@ -1,0 +1,25 @@
+"""A made-up problem to try things on: clinics of different sizes fit one logistic regression."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from tacit.costs import Logistic
+from tacit.solving.problem import Problem
+
+
+def clinics(count: int = 20, *, features: int = 4, seed: int = 2026) -> Problem:
+    """Return the made-up records of *count* clinics, each linked to four others; the last unknown is an intercept.
+
+    *seed* is of the data and the links. Masks never come from it.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal(features + 1)
+    costs = []
+    for _ in range(count):
+        records = rng.standard_normal((int(rng.integers(15, 60)), features))
+        chance = 1.0 / (1.0 + np.exp(-(records @ truth[:-1] + truth[-1])))
+        diagnosed = (rng.random(len(records)) < chance).astype(float)
+        costs.append(Logistic(records, diagnosed, l2=1.0 / count, intercept=True))
+    return Problem(nx.random_regular_graph(4, count, seed=1), costs)

@@ -1,0 +1,51 @@
+"""A problem file with some of its settings changed by whoever runs it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.errors import InputError
+from tacit.masks import Mechanism, SumMasks, drawn_afresh, with_sigma
+from tacit.solving.problem_file import ProblemFile
+from tacit.solving.protection import Protection
+
+
+def overridden(
+    task: ProblemFile,
+    *,
+    sigma: float | None = None,
+    sums: bool = False,
+    protect: Protection | None = None,
+    hide: float | None = None,
+    tree: bool = True,
+    algorithm: str | None = None,
+    runtime: str | None = None,
+    max_rounds: int | None = None,
+) -> ProblemFile:
+    """Return the same problem with what is given here instead of what its file says.
+
+    *sigma* and *sums* choose other masks. *protect* asks for no less than the file does, and *tree* = False forbids
+    a spanning tree where the file allows one.
+    """
+    return replace(
+        task,
+        privacy=_masks(task.privacy, sigma, sums=sums),
+        protect="whole" if "whole" in (protect, task.protect) else protect or task.protect,
+        hide=task.hide if hide is None else hide,
+        tree=task.tree and tree,
+        algorithm=algorithm or task.algorithm,
+        runtime=runtime or task.runtime,
+        max_rounds=task.max_rounds if max_rounds is None else max_rounds,
+    )
+
+
+def _masks(masks: Mechanism | None, sigma: float | None, *, sums: bool) -> Mechanism | None:
+    if sigma is not None and sums:
+        raise InputError("--sums has no σ: give --sigma or --sums, not both.")
+    if sums:
+        return masks if drawn_afresh(masks) else SumMasks()
+    if sigma is None:
+        return masks
+    if drawn_afresh(masks):
+        raise InputError("the file asks for secret sums, which have no σ; change its level, or leave --sigma out.")
+    return with_sigma(masks, sigma)

@@ -1,0 +1,177 @@
+"""The open features of all agents in one table, and what a few of its rows say at once about everybody's labels.
+
+Nearly always no label follows, and nearly always a few rows show it (`tacit.certificates.circuits`):
+
+    an agent's own rows span everything, and none stands alone    while it is honest, nobody's label follows
+    the same of all rows without those of any group of agents     no label follows for any single agent
+
+Columns that depend on others, as the categories of a variable beside a constant, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from tacit.certificates.circuits import closed, closed_without_any, independent
+from tacit.costs.alone import sampled
+from tacit.costs.secrets import Labels
+from tacit.typing import Array
+
+_GROUPS = (8, 32)
+"""Agents are left out by so many groups, one by one only where rows are short."""
+_TIMES = (1, 5)
+"""How many times the rows that an answer needs are looked at: at first, and again where it was not plain."""
+_DEPENDENT = 1e-12
+"""Of a column: what may be left of it where it depends on others."""
+
+
+@dataclass(frozen=True)
+class OpenRows:
+    """Rows of all agents, one agent after the other: all of them, or some from all over a long table."""
+
+    tables: Sequence[Array]
+    """What each agent has, or what has the same AᵀA."""
+    rows: Array
+    """(N + 1, m), with a last row of zeros."""
+    counts: NDArray[np.intp]
+    """How many of them each agent has, (n,)."""
+    largest: Array
+    """What no entry of an agent's records exceeds, (n, m)."""
+    sizes: Array
+    """The largest entry of each agent's table, (n,)."""
+
+    @classmethod
+    def of(cls, labels: Sequence[Labels]) -> OpenRows:
+        """Put rows of all agents under each other."""
+        shown = [sampled(part.rows) if part.some is None else part.some for part in labels]
+        counts = np.array([len(rows) for rows in shown])
+        rows = np.concatenate([*shown, np.zeros((1, shown[0].shape[1]))])
+        largest = np.maximum.reduceat(np.abs(rows), np.cumsum(counts) - counts, axis=0)
+        largest[counts == 0] = 0.0  # where reduceat takes the next row
+        for i, part in enumerate(labels):
+            if part.some is None and len(part.rows) > counts[i]:
+                largest[i] = np.abs(part.rows).max(axis=0)
+        sizes = largest.max(axis=1)
+        for i, part in enumerate(labels):
+            if part.some is not None:  # the length of a column bounds its entries
+                sizes[i], largest[i] = np.abs(part.rows).max(), np.sqrt((part.rows**2).sum(axis=0))
+        return cls([part.rows for part in labels], rows, counts, largest, sizes)
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Whose records are not all zero in which column, (n, m)."""
+        return self.largest > 0
+
+    @property
+    def entries(self) -> NDArray[np.intp]:
+        """How many rows of each agent are not zero in which column, (n, m)."""
+        has = self.counts > 0
+        out = np.zeros(self.largest.shape, dtype=np.intp)
+        starts = np.cumsum(self.counts) - self.counts
+        out[has] = np.add.reduceat(self.rows[:-1] != 0, starts[has], axis=0, dtype=np.intp)
+        return out
+
+    @cached_property
+    def columns(self) -> NDArray[np.intp]:
+        """Columns that are not zero everywhere, and of those that depend on each other as many as do not."""
+        columns = np.flatnonzero(self.held.any(axis=0))
+        lengths = np.sqrt((self.rows[:, columns] ** 2).sum(axis=0))
+        if not len(columns) or len(self.rows) <= len(columns) or not lengths.all():
+            return columns
+        A = self.rows[:, columns] / lengths
+        if _is_definite(A.T @ A):
+            return columns
+        R, order = qr(A, mode="r", pivoting=True, check_finite=False)
+        rank = int((np.abs(np.diag(R)) > _DEPENDENT * abs(R[0, 0])).sum())
+        kept, gone = columns[order[:rank]], columns[order[rank:]]
+        combination = np.linalg.lstsq(A[:, order[:rank]], A[:, order[rank:]], rcond=None)[0]
+        combination *= lengths[order[rank:]] / lengths[order[:rank], None]
+        every = np.concatenate(self.tables)
+        rest = np.abs(every[:, gone] - every[:, kept] @ combination).max(axis=0)
+        return np.sort(kept) if (rest <= _DEPENDENT * self.largest[:, gone].max(axis=0)).all() else columns
+
+    @cached_property
+    def closed(self) -> NDArray[np.bool_]:
+        """Tell whose rows plainly span everything, with none that stands alone: beside them none does, (n,)."""
+        out = np.zeros(len(self.counts), dtype=bool)
+        long = np.flatnonzero(self.counts > len(self.columns))
+        if len(long):
+            starts = np.cumsum(self.counts) - self.counts
+            places = np.arange(self.counts[long].max())
+            rows = np.where(places < self.counts[long, None], starts[long, None] + places, len(self.rows) - 1)
+            out[long] = closed(self._table(rows), self._most)
+        return out
+
+    def hide_all(self) -> bool:
+        """Tell whether, plainly, no label follows for any single agent."""
+        needed = _needed(len(self.columns))
+        groups = self._groups(needed) or self._groups(len(self.columns) + 1)
+        if groups is None:
+            return False
+        several = (_padded(groups, -(-k * needed // (len(groups) - 1)), blank=len(self.rows) - 1) for k in _TIMES)
+        return any(closed_without_any(self._table(rows), self._most) for rows in several)
+
+    def hide_each_other(self, agents: NDArray[np.intp]) -> bool:
+        """Tell whether, plainly, none of these agents' labels follows, nor any where more agents are honest."""
+        rows = self._of(agents)
+        steps = {max(1, len(rows) // (k * _needed(len(self.columns)))) for k in _TIMES}
+        several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
+        return any(closed(self._table(some), self._most).all() for some in several)
+
+    def stand_alone(self, agents: NDArray[np.intp], precision: float) -> bool:
+        """Tell whether, plainly, all labels of these agents follow."""
+        return independent(self.rows[self._of(agents)], precision)
+
+    @cached_property
+    def _most(self) -> Array:
+        return np.asarray(self.largest[:, self.columns].max(axis=0))
+
+    def _table(self, rows: NDArray[np.intp]) -> Array:
+        return np.asarray(self.rows[rows[..., None], self.columns])
+
+    def _of(self, agents: NDArray[np.intp]) -> NDArray[np.intp]:
+        chosen = np.zeros(len(self.counts), dtype=bool)
+        chosen[agents] = True
+        return np.flatnonzero(np.repeat(chosen, self.counts))
+
+    def _groups(self, needed: int) -> list[NDArray[np.intp]] | None:
+        """Return the rows of groups of agents, so that all groups but any one have the *needed* number together."""
+        n, total = len(self.counts), int(self.counts.sum())
+        order = np.argsort(-self.counts, kind="stable")
+        for k in sorted({min(k, n) for k in (*_GROUPS, n)}):
+            group = np.empty(n, dtype=np.int16)
+            group[order] = np.arange(n) % k
+            sizes = np.bincount(group, weights=self.counts, minlength=k).astype(np.intp)
+            if total - sizes.max() >= needed:
+                rows = np.argsort(np.repeat(group, self.counts), kind="stable")
+                return np.split(rows, np.cumsum(sizes)[:-1])
+        return None
+
+
+def _needed(unknowns: int) -> int:
+    """Return how many rows in general position depend on each other so plainly that digits do not matter."""
+    return unknowns + unknowns // 4 + 8
+
+
+def _is_definite(G: Array) -> bool:
+    """Tell whether, plainly, no column depends on others."""
+    try:
+        return bool(np.diag(np.linalg.cholesky(G)).min() > 1e-5)
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _padded(groups: list[NDArray[np.intp]], most: int, *, blank: int) -> NDArray[np.intp]:
+    """Return at most so many rows of every group, evenly spaced; the *blank* row fills up short groups."""
+    width = min(most, max(len(rows) for rows in groups))
+    out = np.full((len(groups), width), blank)
+    for line, rows in zip(out, groups, strict=True):
+        taken = rows if len(rows) <= width else rows[np.arange(width) * len(rows) // width]
+        line[: len(taken)] = taken
+    return out

