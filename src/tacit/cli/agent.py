@@ -72,9 +72,10 @@ def agent_command(
     converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
     """
     from tacit.cli.diary import diary
-    from tacit.federation.account import Consent
-    from tacit.federation.manifest import Manifest, Member, address_of
+    from tacit.federation.entries import Consent
+    from tacit.federation.manifest import Manifest
     from tacit.federation.participation import participate
+    from tacit.federation.sections import Member, address_of
     from tacit.runtimes.peers.diary import log
     from tacit.runtimes.peers.metrics import serve_metrics
     from tacit.tables import Reading

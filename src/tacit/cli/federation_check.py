@@ -11,7 +11,7 @@ from rich.console import Console
 from tacit.cli.graphs import Json, print_json
 
 if TYPE_CHECKING:
-    from tacit.federation import Check
+    from tacit.federation.checking import Assessment
 
 _PAIRING = {
     "both": "each end of a link draws half of its masks and sends it to the other",
@@ -32,7 +32,7 @@ def check(
     me: Annotated[str | None, typer.Option(help="Also try to reach this member's neighbours.")] = None,
     json: Json = False,
 ) -> None:
-    """Check everything that can be checked before a run; nothing private is needed.
+    """Assessment everything that can be checked before a run; nothing private is needed.
 
     Exit code 1 if a coalition would learn something exactly, 3 if a neighbour cannot be reached.
     """
@@ -50,7 +50,7 @@ def check(
         raise typer.Exit(3)
 
 
-def _show(result: Check) -> None:
+def _show(result: Assessment) -> None:
     from tacit.federation.declared import UNCOUNTED
     from tacit.federation.identity import fingerprint, spelled
     from tacit.masks import has_sigma

@@ -115,7 +115,7 @@ def new(
     from tacit.federation.fitting import Fitting
     from tacit.federation.hiding import Hiding
     from tacit.federation.identity import spelled
-    from tacit.federation.manifest import Stop
+    from tacit.federation.sections import Stop
     from tacit.tables import Reading
 
     refuse_to_overwrite(file)
