@@ -19,20 +19,20 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify, exposing, headline
-from tacit.costs import Affine, Family, stack
+from tacit.costs import Family
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
 from tacit.learning.parties import Table
 from tacit.listing import conjoined
 from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
-from tacit.runtimes import RUNTIMES, Job, StoppingRule
+from tacit.runtimes import RUNTIMES
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
+from tacit.solving.total import adding_up
 from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
@@ -143,11 +143,7 @@ class Assembly:
         masks = self.sums
         if masks is not None:
             self._refuse_large(told, masks.bound, columns)
-        costs = [Affine(numbers) for numbers in told]
-        job = Job(
-            network=self.network, costs=costs, stack=stack(costs), x0=np.zeros(len(told[0])), algorithm=Total(),
-            exact=True, weights="metropolis", privacy=masks, rule=StoppingRule(),
-        )  # fmt: skip
+        job = adding_up(self.network, told, privacy=masks)
         run = RUNTIMES[self.runtime](job, None)
         self.account = self.account.entered(what, numbers=len(told[0]), sums=1)
         return np.array(run.x[0])
