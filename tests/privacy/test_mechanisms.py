@@ -153,7 +153,9 @@ def test_a_mechanism_that_lacks_an_answer_is_told_which():
         def hide(self, *args, **settings):
             raise AssertionError("it is refused before anything is masked")
 
-    with pytest.raises(tacit.TacitError, match=r"Bare has no kind, .*basis.*; derive it from tacit\.Mechanism"):
+    with pytest.raises(
+        tacit.TacitError, match=r"Bare has no kind, .*basis.*; derive it from tacit\.masks\.Mechanism"
+    ):
         tacit.solve(PROBLEM, privacy=Bare())
 
     class Half(Coins):

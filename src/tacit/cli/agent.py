@@ -12,7 +12,7 @@ import typer
 from tacit.cli.diary import diary
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
-from tacit.federation.account import Consent
+from tacit.federation.entries import Consent
 from tacit.federation.manifest import Manifest, Member, address_of
 from tacit.federation.participation import participate
 from tacit.learning.fitted import fitted_table
