@@ -27,13 +27,12 @@ from tacit.learning.links import connected
 from tacit.learning.parties import Table
 from tacit.listing import conjoined
 from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
-from tacit.runtimes import RUNTIMES
 from tacit.solving import Answer, Problem, choose, solve
+from tacit.solving.by_name import runtime_called
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
 from tacit.solving.total import adding_up
-from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
@@ -70,11 +69,7 @@ class Assembly:
                 "there is one party, and nobody to hide anything from: name at least three in groups=, or fit its "
                 "records with scikit-learn."
             )
-        if runtime not in RUNTIMES:
-            raise InputError(
-                f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
-                f"{did_you_mean(runtime, RUNTIMES)}"
-            )
+        self._runs = runtime_called(runtime)
         if not 0 <= any <= max(len(names) - 2, 1):
             raise VacuousError(f"any = {any} of {len(names)} parties: at least two must be honest.")
         self.privacy = mechanism(privacy)
@@ -144,7 +139,7 @@ class Assembly:
         if masks is not None:
             self._refuse_large(told, masks.bound, columns)
         job = adding_up(self.network, told, privacy=masks)
-        run = RUNTIMES[self.runtime](job, None)
+        run = self._runs(job, None)
         self.account = self.account.entered(what, numbers=len(told[0]), sums=1)
         return np.array(run.x[0])
 

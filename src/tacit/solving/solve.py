@@ -12,9 +12,10 @@ import numpy as np
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
 from tacit.masks import Mechanism, drawn_once
-from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
+from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving import confined
 from tacit.solving.answer import Answer
+from tacit.solving.by_name import runtime_called
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
@@ -22,7 +23,6 @@ from tacit.solving.reconsidered import reconsidered
 from tacit.solving.recorded import recorded
 from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
-from tacit.spelling import did_you_mean
 from tacit.stamps import Stamp
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
@@ -64,11 +64,7 @@ def solve(
     allows gossip only, no sums over a spanning tree. *weights* overrides the mixing weights that the algorithm
     prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
-    if runtime not in RUNTIMES:
-        raise InputError(
-            f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
-            f"{did_you_mean(runtime, RUNTIMES)}"
-        )
+    runs = runtime_called(runtime)
     if hide is not None and not (np.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     job, choice, stamps, cautions, tells = prepare(
@@ -88,7 +84,7 @@ def solve(
     for sentence in cautions:
         warnings.warn(sentence, InexactWarning, stacklevel=2)
     start = time.perf_counter()
-    run = RUNTIMES[runtime](job, on_progress)
+    run = runs(job, on_progress)
     seconds = time.perf_counter() - start
     if tells is not None:  # as many rounds as were needed, and not as many as were expected
         tells = tells.after(run.rounds)

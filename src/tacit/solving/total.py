@@ -16,8 +16,9 @@ from tacit.algorithms import Total
 from tacit.costs import Affine, stack
 from tacit.masks import Mechanism
 from tacit.network import Network
-from tacit.runtimes import RUNTIMES, Job, StoppingRule
+from tacit.runtimes import Job, StoppingRule
 from tacit.solving.answer import Answer
+from tacit.solving.by_name import runtime_called
 from tacit.solving.recorded import recorded
 from tacit.solving.stamping import NO_MASKS, of_masks, of_network
 from tacit.solving.telling import Telling, stamps_of
@@ -42,11 +43,11 @@ def adding_up(network: Network, parts: Sequence[Array], *, privacy: Mechanism | 
 
 def total(network: Network, parts: Sequence[Array], *, privacy: Mechanism | None, runtime: str) -> Answer:
     """Return the answer whose x is the sum of one vector per agent, in the order of the network."""
-    job = adding_up(network, parts, privacy=privacy)
+    runs, job = runtime_called(runtime), adding_up(network, parts, privacy=privacy)
     tells = None if privacy is None or len(network) < 3 else _told(network, len(job.x0))
     stamps = [NO_MASKS] if privacy is None else [*of_masks(privacy), *of_network(network)]
     start = time.perf_counter()
-    run = RUNTIMES[runtime](job, None)
+    run = runs(job, None)
     record = recorded(
         job,
         run,
