@@ -23,9 +23,10 @@ from tacit.algorithms import ALGORITHMS
 from tacit.cli import app
 
 MADE_BY_TACIT = (
-    tacit.federation.Check,
+    tacit.federation.Assessment,
     tacit.federation.Leaving,
     tacit.federation.Participation,
+    tacit.federation.Permit,
     tacit.federation.Statements,
 )
 

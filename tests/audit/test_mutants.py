@@ -6,7 +6,9 @@ import pytest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, settle
+from tacit.auditing.experiments.single_words import SINGLE_WORDS
 from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.recording.watch import watch_effective
 from tacit.auditing.trials.replayed import replay
@@ -22,17 +24,20 @@ def problem(cost=tacit.Quadratic.distance):
     return tacit.Problem(GRAPH, [cost(point) for point in POINTS])
 
 
-@pytest.fixture(autouse=True)
-def quicker(request, monkeypatch):
-    """Leave out the seeds where no mutant is about them: they take two seconds."""
-    if "Seed" not in request.node.name and "without_a_seed" not in request.node.name:
-        monkeypatch.delitem(EXPERIMENTS, "seed enumeration")
-
-
 def verdicts(masks, cost=tacit.Quadratic.distance):
     report = audit(problem(cost), [3], privacy=masks, games=4000, seed=11)
     assert all(not verdict.is_red for verdict in report.without_masks)
     return report, {verdict.attack: verdict.status for verdict in report.with_masks}
+
+
+NETWORK = tacit.Network(nx.relabel_nodes(GRAPH, {k: int(k) for k in GRAPH}))
+DENSE = tacit.Network(nx.complete_graph(50))
+PATH = tacit.Network(nx.path_graph(8))
+
+
+def judged(experiment, masks, network=NETWORK, coalition=(3,), seed=11):
+    """Return what the audit's own experiment says, in the setting that the audit gives it."""
+    return EXPERIMENTS[experiment](settle(masks, network, coalition, unknowns=2, seed=seed))
 
 
 @pytest.mark.parametrize(
@@ -47,25 +52,59 @@ def verdicts(masks, cost=tacit.Quadratic.distance):
         ("DoubleSigma", "law of the masks", "weak"),
         ("NotZeroSum", "law of the masks", "weak"),
         ("HessiansInClear", "law of the masks", "beaten"),
-        ("ReusedWords", "two sums", "beaten"),
-        ("TellsLater", "phase 2 replayed", "beaten"),
     ],
 )
-def test_a_broken_mechanism_turns_the_audit_red(masks, attack, status, mutants):
+def test_a_broken_mechanism_turns_its_experiment_red(masks, attack, status, mutants):
+    assert judged(attack, getattr(mutants, masks)(100.0)).status == status
+
+
+@pytest.mark.parametrize("status", ["beaten", "weak"])
+def test_every_experiment_that_is_red_turns_the_audit_red(status, monkeypatch):
+    """The audit asks all of them about the mechanism, the network and the coalition that it was given."""
+    asked = []
+
+    def red(name):
+        def experiment(setting):
+            asked.append((type(setting.masks), len(setting.network), setting.coalition, setting.unknowns))
+            return Verdict(attack=name, status=status, says="as planted")
+
+        return experiment
+
+    names = [*EXPERIMENTS]
+    for name in names:
+        monkeypatch.setitem(EXPERIMENTS, name, red(name))
+    report, _ = verdicts(tacit.AffineMasks(100.0))
+    assert [verdict.attack for verdict in report.red] == names
+    assert not report.passed
+    assert report.sentence().startswith("RED")
+    assert set(asked) == {(tacit.AffineMasks, 10, (3,), 2)}
+    assert len(asked) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("masks", "attack"), [("ReusedWords", "two sums"), ("TellsLater", "phase 2 replayed")], ids=str
+)
+def test_what_is_no_experiment_turns_the_audit_red_too(masks, attack, mutants, experiments):
+    experiments()
     kind = getattr(mutants, masks)
     report, found = verdicts(kind() if issubclass(kind, tacit.SumMasks) else kind(100.0))
     assert not report.passed
     assert report.sentence().startswith("RED")
-    assert found[attack] == status, report.red
+    assert found[attack] == "beaten", report.red
+    assert not issubclass(kind, tacit.SumMasks) or set(SINGLE_WORDS) <= set(found)
 
 
-NETWORK = tacit.Network(nx.relabel_nodes(GRAPH, {k: int(k) for k in GRAPH}))
-DENSE = tacit.Network(nx.complete_graph(50))
-PATH = tacit.Network(nx.path_graph(8))
-
-
-def judged(experiment, masks, network=NETWORK, coalition=(3,), seed=11):
-    return EXPERIMENTS[experiment](settle(masks, network, coalition, seed=seed))
+def test_a_broken_mechanism_turns_the_whole_audit_red_and_is_not_called_private(mutants):
+    """All experiments, and the games: half of σ loses one. The stamps know nothing of it: the attacks do."""
+    report, found = verdicts(mutants.HalfSigma(100.0))
+    assert set(EXPERIMENTS) <= set(found)
+    assert found["law of the masks"] == found["distinguishing game"] == "beaten", report.red
+    assert not report.passed
+    assert report.sentence().startswith("RED")
+    assert not any(stamp.voids for stamp in report.stamps if stamp.reason != "seed")
+    assert not report.private
+    assert report.privacy[0].startswith("NOT PRIVATE: an attack beats the certificate")
+    assert not any(line.startswith(("Against", "An observer")) for line in report.privacy)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +141,7 @@ def test_a_broken_law_is_noticed_by_the_attack_on_it(masks, experiment, more, mu
     assert verdict.is_red, verdict
 
 
-@pytest.mark.parametrize("share", [0.0, 0.8, 0.9])
+@pytest.mark.parametrize("share", [*(pytest.param(share, marks=pytest.mark.large) for share in (0.0, 0.8)), 0.9])
 def test_one_thin_link_among_a_thousand_is_noticed(share, mutants):
     assert judged("every link by itself", mutants.OneThinLink(100.0, share=share), DENSE).status == "beaten"
 
@@ -112,6 +151,14 @@ def test_the_size_of_a_defect_that_would_show_is_published():
     assert verdict.says.endswith("a σ that is 3 % too small would show")
 
 
+@pytest.fixture
+def no_single_words(monkeypatch):
+    """Leave out the looks at single words, which take longest; `test_dependent` has one mutant for each of them."""
+    for name in [*SINGLE_WORDS]:
+        monkeypatch.delitem(SINGLE_WORDS, name)
+
+
+@pytest.mark.usefixtures("no_single_words")
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
     ("masks", "attack", "network"),
@@ -134,6 +181,7 @@ def test_broken_secret_sums_are_noticed(masks, attack, network, words, mutants):
     assert {verdict.attack: verdict.status for verdict in found}[attack] == "beaten", found
 
 
+@pytest.mark.usefixtures("no_single_words")
 @pytest.mark.parametrize(
     "masks", [tacit.AffineMasks(100.0, pairing="seeds"), tacit.SumMasks(pairing="seeds")], ids=repr
 )
@@ -169,15 +217,11 @@ def test_whatever_phase_2_says_beyond_the_effective_costs_is_noticed(after, fami
         assert replay(job, view, effective, [3], exactly=True).status == status
 
 
-def test_constants_in_effective_costs_turn_the_audit_red(mutants):
+def test_constants_in_effective_costs_turn_the_audit_red(mutants, experiments):
+    experiments()  # they make up secrets of their own, and never see these costs
     report, found = verdicts(tacit.AffineMasks(100.0), mutants.WithConstant.around)
     assert found["constants"] == "beaten"
     assert [verdict.attack for verdict in report.red] == ["constants"]
-
-
-def test_half_the_sigma_also_loses_the_game(mutants):
-    _, found = verdicts(mutants.HalfSigma(100.0))
-    assert found["distinguishing game"] == "beaten"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +237,8 @@ def test_half_the_sigma_also_loses_the_game(mutants):
     ],
     ids=repr,
 )
-def test_what_is_shipped_stays_green(masks):
+def test_what_is_shipped_stays_green(masks, experiments):
+    experiments(*{*EXPERIMENTS} - {"seed enumeration"})  # the longest, and done once in the next test
     report, found = verdicts(masks)
     assert report.passed, report.red
     assert "beaten" not in found.values()
@@ -208,15 +253,6 @@ def test_the_audit_without_a_seed_is_green_too():
             break
     assert report.passed, report.red
     assert report.private
-
-
-def test_a_run_whose_certificate_is_beaten_is_not_called_private(mutants):
-    """The stamps know nothing of it: the attack does."""
-    report, _ = verdicts(mutants.HalfSigma(100.0))
-    assert not any(stamp.voids for stamp in report.stamps if stamp.reason != "seed")
-    assert not report.private
-    assert report.privacy[0].startswith("NOT PRIVATE: an attack beats the certificate")
-    assert not any(line.startswith(("Against", "An observer")) for line in report.privacy)
 
 
 def test_where_no_coalition_is_worse_than_another_the_best_placed_one_attacks():

@@ -68,7 +68,7 @@ def test_three_members_agree_and_each_hears_what_was_hidden(manifest, tmp_path):
         (entry,) = book.entries()
     assert entry.release.participants == NAMES
     again = part_of(manifest, tmp_path, "north", ledger=tmp_path / "book.sqlite")
-    assert again.account is None, "the run is over"
+    assert again.permit is None, "the run is over"
     np.testing.assert_array_equal(again.run().x, outcomes["north"].x)
     assert again.statements().lines == statements.lines
 

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.federation import Manifest, Masks, Model, Stop
-from tacit.federation.checking import Check
+from tacit.federation.checking import Assessment
 from tacit.federation.guarantees import certified
 from tacit.masks import LEVELS, has_sigma
 from tacit.solving.algorithm_section import agreed, chosen
@@ -154,7 +154,7 @@ def test_a_sigma_that_means_nothing_is_refused_in_a_problem_and_decides_nothing_
     assert old.effective_sigma == float("inf")
     manifest = msgspec.structs.replace(read("quadratic"), privacy=old)
     assert certified(manifest).is_perfect, "it was certified with the σ that its masks do not have"
-    check = Check(manifest=manifest, certificate=None, telling=None, reached={})
+    check = Assessment(manifest=manifest, certificate=None, telling=None, reached={})
     assert any("has no sigma" in problem for problem in check.problems)
 
 
@@ -185,3 +185,9 @@ def test_both_files_refuse_a_misspelt_setting_of_an_algorithm(read):
 def test_both_files_read_an_algorithm_as_the_same_settings():
     section = {"name": "extra", "step_size": 0.25, "weights": "lazy"}
     assert chosen(section)[:2] == agreed(section)
+
+
+def test_weights_that_are_none_are_refused_when_a_manifest_is_read():
+    """They were accepted, and every agent failed where it began."""
+    with pytest.raises(tacit.TacitError, match=r"no weights are called 'lasy'; .*Did you mean 'lazy'\?"):
+        agreed({"name": "extra", "step_size": 0.25, "weights": "lasy"})

@@ -113,3 +113,14 @@ def test_any_hashable_is_a_label():
     network = Network(graph)
     assert network.agents == (("grid", 1), frozenset({2}), 3.5)
     assert Network(network).graph.edges() == graph.edges()
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights_are_worked_out_once_and_nobody_can_change_them(kind):
+    """An audit asks for them a thousand times; a network never changes, so neither do they."""
+    network = Network(nx.cycle_graph(5))
+    W = mixing_weights(network, kind)
+    assert mixing_weights(network, kind) is W
+    with pytest.raises(ValueError, match="read-only"):
+        W.data[0] = 2.0
+    np.testing.assert_array_equal(mixing_weights(Network(nx.cycle_graph(5)), kind).toarray(), W.toarray())

@@ -12,7 +12,8 @@ from tacit.errors import InputError
 from tacit.federation.declared import telling_of
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
-from tacit.federation.manifest import Manifest, address_of
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import address_of
 from tacit.listing import listed
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
@@ -21,7 +22,7 @@ _REACHABLE = 3.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Assessment:
     """What is known of a run before it begins."""
 
     manifest: Manifest
@@ -88,14 +89,14 @@ class Check:
         }
 
 
-def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) -> Check:
+def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) -> Assessment:
     """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours."""
     if me is not None:
         refuse_stranger(manifest, me)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
     reached = {} if me is None else reach(manifest, manifest.neighbours()[me])
-    return Check(manifest, certificate, telling, reached)
+    return Assessment(manifest, certificate, telling, reached)
 
 
 def refuse_stranger(manifest: Manifest, me: str) -> None:

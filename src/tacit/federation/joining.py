@@ -13,16 +13,19 @@ import msgspec
 
 from tacit.costs import Family
 from tacit.federation.epochs import Epochs
-from tacit.federation.manifest import Manifest, address_of
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import address_of
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.seat import Place, Seat
+from tacit.runtimes.peers.seat import Endpoint, Seat
 
 
 def seat_of(manifest: Manifest, me: str) -> Seat:
     """Return what the run of a manifest is to one of its members."""
     return Seat(
         me=me,
-        members={name: Place(*address_of(member), member.certificate) for name, member in manifest.members.items()},
+        members={
+            name: Endpoint(*address_of(member), member.certificate) for name, member in manifest.members.items()
+        },
         session=manifest.session(),
         parts=manifest.parts(),
         patience=manifest.stop.patience,

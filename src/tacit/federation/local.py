@@ -9,9 +9,10 @@ from typing import cast
 import msgspec
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
-from tacit.federation.manifest import Manifest, Masks, Member, Stop
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Masks, Member, Stop
 from tacit.runtimes.job import Job
-from tacit.runtimes.peers.local import places, refuse_unshared
+from tacit.runtimes.peers.local import endpoints, refuse_unshared
 
 
 def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
@@ -22,7 +23,7 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
     settings = msgspec.json.decode(msgspec.json.encode(settings))  # as members read them from the file
     members = {
         member: Member(f"{place.host}:{place.port}", place.certificate)
-        for member, place in places(names, folder).items()
+        for member, place in endpoints(names, folder).items()
     }
     return Manifest(
         title="on this machine",

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import MismatchError, RangeError
-from tacit.federation.account import Account, Consent, accepted_before, open_account
+from tacit.federation.account import Permit, accepted_before, ask_ledger
 from tacit.federation.checking import refuse_stranger
+from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest
@@ -38,7 +39,7 @@ class Participation:
     columns: tuple[str, ...]
     """The names of the unknowns, where the data have any."""
     ledger: Path | None
-    account: Account | None
+    permit: Permit | None
     """What its ledger has agreed to; None without a ledger, and where the run was over already."""
 
     def run(
@@ -47,7 +48,7 @@ class Participation:
         on_wait: Callable[[str, float], None] | None = None,
     ) -> Outcome:
         """Wait for the others, agree, and return the answer; it is entered before anything is published."""
-        enter = None if self.account is None else self.account.enter
+        enter = None if self.permit is None else self.permit.enter
         try:
             return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter)
         except RangeError as error:
@@ -60,8 +61,8 @@ class Participation:
 
     def statements(self) -> Statements:
         """Return what the run hides of this member."""
-        accepted = () if self.account is None else self.account.accepted
-        if self.account is None and self.ledger is not None:
+        accepted = () if self.permit is None else self.permit.accepted
+        if self.permit is None and self.ledger is not None:
             accepted = accepted_before(self.manifest, self.agent, self.ledger)
         return statements_of(self.manifest, self.agent.me, self.agent.cost, accepted=accepted)
 
@@ -98,8 +99,8 @@ def participate(
         raise
     columns = feature_names(manifest, data)
     agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns)
-    account = None
+    permit = None
     if ledger is not None and not agent.result.exists():
         consent = (consent or Consent())._replace(versions=versions_of(manifest, me, data, key=key))
-        account = open_account(manifest, agent, ledger, consent)
-    return Participation(manifest, agent, columns, ledger, account)
+        permit = ask_ledger(manifest, agent, ledger, consent)
+    return Participation(manifest, agent, columns, ledger, permit)

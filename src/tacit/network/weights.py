@@ -9,6 +9,8 @@ Xiao, Boyd, Kim, J. Parallel Distrib. Comput. 67(1), 2007, Section 2.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,14 +19,23 @@ from tacit.network.topology import Topology
 from tacit.spelling import did_you_mean
 
 WEIGHTS = ("metropolis", "lazy", "laplacian")
+_KNOWN: WeakKeyDictionary[Topology, dict[str, sp.csr_array]] = WeakKeyDictionary()  # an audit asks a thousand times
 
 
 def mixing_weights(topology: Topology, kind: str = "metropolis") -> sp.csr_array:
-    """Return W, (n, n) sparse, of one of the kinds in `WEIGHTS`."""
+    """Return W, (n, n) sparse, of one of the kinds in `WEIGHTS`: worked out once, and not to be changed."""
     if kind not in WEIGHTS:
         raise InputError(
             f"no weights are called {kind!r}; choose one of {', '.join(WEIGHTS)}.{did_you_mean(kind, WEIGHTS)}"
         )
+    known = _KNOWN.setdefault(topology, {})
+    if kind not in known:
+        known[kind] = _weights(topology, kind)
+        known[kind].data.setflags(write=False)
+    return known[kind]
+
+
+def _weights(topology: Topology, kind: str) -> sp.csr_array:
     i, j = topology.links.T
     degrees = topology.degrees
     if kind == "laplacian":

@@ -9,12 +9,13 @@ processes on this machine.
 """
 
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.local import Report, run
-from tacit.runtimes.peers.seat import Place, Seat
+from tacit.runtimes.peers.local import run
+from tacit.runtimes.peers.reports import Report
+from tacit.runtimes.peers.seat import Endpoint, Seat
 
 __all__ = [
     "Agent",
-    "Place",
+    "Endpoint",
     "Report",
     "Seat",
     "run",

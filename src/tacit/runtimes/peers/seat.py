@@ -15,7 +15,7 @@ from tacit.network import Network
 from tacit.runtimes.job import Job
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where a member listens, and how it is known."""
 
     host: str
@@ -52,7 +52,7 @@ class Seat:
     """One member's place in a run. It holds no key and no cost: nothing in it is secret."""
 
     me: str
-    members: Mapping[str, Place]
+    members: Mapping[str, Endpoint]
     """All of them, in the order of the job's agents."""
     session: str
     """The hash that names the run: the same at every member, or nothing is said."""
@@ -81,7 +81,7 @@ class Seat:
         return list(self.members).index(self.me)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Endpoint:
         """Where this member itself listens, and how it is known."""
         return self.members[self.me]
 
