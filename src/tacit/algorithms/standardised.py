@@ -212,14 +212,14 @@ class Standardised(Algorithm):
         """Return the state with these scales: ready to fit, or to look again where one is still 0."""
         if not scale.all():
             units = Units(state.units.centre, scale)
-            return _state(
+            return self._state(
                 state.x, np.inf, state.stage + 1.0 / _LOOKS, units, state.facts, self._fits.init(state.x, cost)
             )
         far = np.flatnonzero(np.abs(state.units.centre) > _FAR * scale)
         if len(far):
             raise CostError(
-                f"column {far[0] + 1} of the features varies by less than {1.0 / _FAR:.0e} of its size, which leaves "
-                "too few digits of what it has to do with the labels; take the same number off it at all agents."
+                f"column {far[0] + 1} of the features varies by less than {1.0 / _FAR:.0e} of its size, which "
+                "leaves too few digits of what it says about labels; take the same number off it at all agents."
             )
         units = Units(state.units.centre, scale)
         inner = self._fits.init(units.into(state.x), cost.in_units(units))
