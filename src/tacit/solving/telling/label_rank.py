@@ -101,6 +101,8 @@ class _Test:
 
     def coalition(self, least: int) -> int:
         """Return the size, below *least*, of a coalition to which labels follow; *least* if there is none."""
+        if self.table.closed.all():
+            return least
         least = self._along(np.argsort(-self.records, kind="stable"), least)
         if not self._is_uneven(least):
             return least

@@ -27,6 +27,8 @@ _GROUPS = (8, 32)
 """Agents are left out by so many groups, one by one only where rows are short."""
 _TIMES = (1, 5)
 """How many times the rows that an answer needs are looked at: at first, and again where it was not plain."""
+_AT_ONCE = 160
+"""Rows, about, up to which it does not matter how many are looked at."""
 _DEPENDENT = 1e-12
 """Of a column: what may be left of it where it depends on others."""
 
@@ -83,8 +85,8 @@ class OpenRows:
     @cached_property
     def columns(self) -> NDArray[np.intp]:
         """Columns that are not zero everywhere, and of those that depend on each other as many as do not."""
-        columns = np.flatnonzero(self.held.any(axis=0))
-        if not len(columns) or len(self.rows) <= len(columns):
+        columns = self._all_columns
+        if not len(columns) or len(self.rows) <= len(columns) or self._closed_over_all.any():
             return columns
         some = self.rows[:: max(1, len(self.rows) // _needed(len(columns)))]
         if _is_definite((some.T @ some)[np.ix_(columns, columns)]):
@@ -106,13 +108,25 @@ class OpenRows:
     @cached_property
     def closed(self) -> NDArray[np.bool_]:
         """Tell whose rows plainly span everything, with none that stands alone: beside them none does, (n,)."""
+        fewer = len(self.columns) < len(self._all_columns)
+        return self._closed(self.columns) if fewer else self._closed_over_all
+
+    @cached_property
+    def _all_columns(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.held.any(axis=0))
+
+    @cached_property
+    def _closed_over_all(self) -> NDArray[np.bool_]:
+        return self._closed(self._all_columns)
+
+    def _closed(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         out = np.zeros(len(self.counts), dtype=bool)
-        long = np.flatnonzero(self.counts > len(self.columns))
+        long = np.flatnonzero(self.counts > len(columns))
         if len(long):
             starts = np.cumsum(self.counts) - self.counts
             places = np.arange(self.counts[long].max())
             rows = np.where(places < self.counts[long, None], starts[long, None] + places, len(self.rows) - 1)
-            out[long] = closed(self._table(rows), self._most)
+            out[long] = closed(self.rows[rows][..., columns], self.largest[:, columns].max(axis=0))
         return out
 
     @cached_property
@@ -141,7 +155,7 @@ class OpenRows:
         key = agents.tobytes()
         if key not in self.asked:
             rows = self._of(agents)
-            steps = {max(1, len(rows) // (k * _needed(len(self.columns)))) for k in _TIMES}
+            steps = {max(1, len(rows) // max(_AT_ONCE, k * _needed(len(self.columns)))) for k in _TIMES}
             several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
             self.asked[key] = any(closed(self._table(some), self._most).all() for some in several)
         return self.asked[key]
