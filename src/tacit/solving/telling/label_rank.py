@@ -124,7 +124,7 @@ class _Test:
 
     def _told(self, honest: NDArray[np.intp]) -> bool:
         """Tell whether any label of these agents follows for all others together."""
-        if self.table.stand_alone(honest, self.precision):
+        if self.table.tell(honest) or self.table.stand_alone(honest, self.precision):
             return True
         return bool(_Exact.of([self.short[i] for i in honest], self.precision).told(()).any())
 

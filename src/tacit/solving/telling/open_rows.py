@@ -43,6 +43,8 @@ class OpenRows:
     """(N + 1, m), with a last row of zeros."""
     counts: NDArray[np.intp]
     """How many of them each agent has, (n,)."""
+    complete: NDArray[np.bool_]
+    """Whether these are all of its records, (n,)."""
     largest: Array
     """What no entry of an agent's records exceeds, (n, m)."""
     sizes: Array
@@ -66,16 +68,19 @@ class OpenRows:
         for i, part in enumerate(labels):
             if part.some is not None:  # the length of a column bounds its entries
                 sizes[i], largest[i] = np.abs(part.rows).max(), np.sqrt((part.rows**2).sum(axis=0))
-        return cls([part.rows for part in labels], rows, counts, largest, sizes)
+        complete = np.array(
+            [part.some is None and len(part.rows) == k for part, k in zip(labels, counts, strict=True)]
+        )
+        return cls([part.rows for part in labels], rows, counts, complete, largest, sizes)
 
     @property
     def held(self) -> NDArray[np.bool_]:
         """Whose records are not all zero in which column, (n, m)."""
         return self.largest > 0
 
-    @property
+    @cached_property
     def entries(self) -> NDArray[np.intp]:
-        """How many rows of each agent are not zero in which column, (n, m)."""
+        """How many rows of each agent are not zero in which column, (n, m); at least so many of a long table."""
         has = self.counts > 0
         out = np.zeros(self.largest.shape, dtype=np.intp)
         starts = np.cumsum(self.counts) - self.counts
@@ -144,6 +149,8 @@ class OpenRows:
         half = np.flatnonzero(np.cumsum(self.counts[order[::-1]])[::-1] > len(self.columns))[-1:].sum()
         if self.hide_each_other(order[half:]) and self.hide_each_other(order[:half]):
             return True  # a single agent is in one of them, and the other answers for all
+        if self.hide_each_other(order[::2]) and self.hide_each_other(order[1::2]):
+            return True
         groups = self._groups(needed) or self._groups(len(self.columns) + 1)
         if groups is None:
             return False
@@ -159,6 +166,10 @@ class OpenRows:
             several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
             self.asked[key] = any(closed(self._table(some), self._most).all() for some in several)
         return self.asked[key]
+
+    def tell(self, agents: NDArray[np.intp]) -> bool:
+        """Tell whether, plainly, some label of these agents follows: it is alone in a column."""
+        return bool(self.complete[agents].all() and (self.entries[agents].sum(axis=0) == 1).any())
 
     def stand_alone(self, agents: NDArray[np.intp], precision: float) -> bool:
         """Tell whether, plainly, all labels of these agents follow."""
