@@ -55,23 +55,25 @@ class OpenRows:
     @classmethod
     def of(cls, labels: Sequence[Labels]) -> OpenRows:
         """Put rows of all agents under each other."""
-        shown = [sampled(part.rows) if part.some is None else part.some for part in labels]
+        tables = [part.rows for part in labels]
+        shown = [
+            sampled(rows) if part.some is None else part.some for part, rows in zip(labels, tables, strict=True)
+        ]
         counts = np.array([len(rows) for rows in shown])
+        complete = counts == [
+            len(rows) if part.some is None else -1 for part, rows in zip(labels, tables, strict=True)
+        ]
         rows = np.concatenate([*shown, np.zeros((1, shown[0].shape[1]))])
         starts = np.cumsum(counts) - counts
         largest = np.maximum(np.maximum.reduceat(rows, starts, axis=0), -np.minimum.reduceat(rows, starts, axis=0))
         largest[counts == 0] = 0.0  # where reduceat takes the next row
-        for i, part in enumerate(labels):
-            if part.some is None and len(part.rows) > counts[i]:
-                largest[i] = np.abs(part.rows).max(axis=0)
         sizes = largest.max(axis=1)
-        for i, part in enumerate(labels):
-            if part.some is not None:  # the length of a column bounds its entries
-                sizes[i], largest[i] = np.abs(part.rows).max(), np.sqrt((part.rows**2).sum(axis=0))
-        complete = np.array(
-            [part.some is None and len(part.rows) == k for part, k in zip(labels, counts, strict=True)]
-        )
-        return cls([part.rows for part in labels], rows, counts, complete, largest, sizes)
+        for i in np.flatnonzero(~complete).tolist():
+            largest[i] = np.abs(tables[i]).max(axis=0)
+            sizes[i] = largest[i].max()
+            if labels[i].some is not None:  # the length of a column bounds its entries
+                largest[i] = np.sqrt((tables[i] ** 2).sum(axis=0))
+        return cls(tables, rows, counts, complete, largest, sizes)
 
     @property
     def held(self) -> NDArray[np.bool_]:
@@ -101,6 +103,8 @@ class OpenRows:
         if not lengths.all():
             return columns
         A = A / lengths
+        if _is_definite(A.T @ A):
+            return columns
         R, order = qr(A, mode="r", pivoting=True, check_finite=False)
         rank = int((np.abs(np.diag(R)) > _DEPENDENT * abs(R[0, 0])).sum())
         kept, gone = columns[order[:rank]], columns[order[rank:]]
@@ -126,12 +130,15 @@ class OpenRows:
 
     def _closed(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         out = np.zeros(len(self.counts), dtype=bool)
-        long = np.flatnonzero(self.counts > len(columns))
-        if len(long):
-            starts = np.cumsum(self.counts) - self.counts
-            places = np.arange(self.counts[long].max())
-            rows = np.where(places < self.counts[long, None], starts[long, None] + places, len(self.rows) - 1)
-            out[long] = closed(self.rows[rows][..., columns], self.largest[:, columns].max(axis=0))
+        starts, largest = np.cumsum(self.counts) - self.counts, self.largest[:, columns].max(axis=0)
+        needed, most = _needed(len(columns)), int(self.counts.max())
+        for width in (needed, most) if needed < most else (most,):
+            long = np.flatnonzero((self.counts > len(columns)) & ~out)
+            if len(long):
+                places, size = np.arange(width), self.counts[long, None]
+                places = np.where(size > width, places * size // width, places)
+                rows = np.where(places < size, starts[long, None] + places, len(self.rows) - 1)
+                out[long] = closed(self.rows[rows][..., columns], largest)
         return out
 
     @cached_property
