@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from tacit.certificates.circuits import closed, closed_without_any, independent
 from tacit.costs.alone import sampled
@@ -105,6 +104,8 @@ class OpenRows:
         A = A / lengths
         if _is_definite(A.T @ A):
             return columns
+        from scipy.linalg import qr  # heavy, and columns seldom depend on each other
+
         R, order = qr(A, mode="r", pivoting=True, check_finite=False)
         rank = int((np.abs(np.diag(R)) > _DEPENDENT * abs(R[0, 0])).sum())
         kept, gone = columns[order[:rank]], columns[order[rank:]]
