@@ -27,7 +27,7 @@ from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers import Agent, sent
 from tacit.runtimes.peers.digests import digest_of_cost
-from tacit.runtimes.peers.identity import context
+from tacit.runtimes.peers.identity import context, write_key
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
