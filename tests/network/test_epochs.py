@@ -14,7 +14,7 @@ import tacit
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.federation import join, without
 from tacit.federation.local import manifest_of
-from tacit.federation.manifest import Masks
+from tacit.federation.sections import Masks
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.neighbours import Neighbours

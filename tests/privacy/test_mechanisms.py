@@ -24,6 +24,7 @@ from tacit.masks import (
     QuadraticMasks,
     Quadratics,
     SumMasks,
+    Terms,
     drawn_afresh,
     drawn_once,
     effective_sigma,
@@ -36,7 +37,7 @@ from tacit.masks import (
     with_seed,
     with_sigma,
 )
-from tacit.masks.mechanism import EVERY_ROW, Terms
+from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes import Stacked
 from tacit.solving.solve import NotPrivateWarning

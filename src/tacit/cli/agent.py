@@ -13,8 +13,9 @@ from tacit.cli.diary import diary
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
 from tacit.cli.summary import vector
 from tacit.federation.entries import Consent
-from tacit.federation.manifest import Manifest, Member, address_of
+from tacit.federation.manifest import Manifest
 from tacit.federation.participation import participate
+from tacit.federation.sections import Member, address_of
 from tacit.learning.fitted import fitted_table
 from tacit.runtimes.peers.diary import log
 from tacit.runtimes.peers.metrics import serve_metrics

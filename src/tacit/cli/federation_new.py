@@ -15,7 +15,7 @@ from tacit.federation.drawing_up import Plan, draw_up
 from tacit.federation.fitting import DELTA, Fitting, dictionary_like
 from tacit.federation.hiding import Hiding
 from tacit.federation.identity import spelled
-from tacit.federation.manifest import Stop
+from tacit.federation.sections import Stop
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE
 from tacit.tables import Dictionary, Reading
 

@@ -22,8 +22,9 @@ from tacit.federation.hiding import Hiding
 from tacit.federation.identity import fingerprint
 from tacit.federation.joining import join
 from tacit.federation.leaving import Leaving, leave_out
-from tacit.federation.manifest import Manifest, Masks, Member, Model, Stop
+from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
+from tacit.federation.sections import Masks, Member, Model, Stop
 from tacit.federation.statements import Statements, statements_of
 from tacit.runtimes.peers.identity import write_key
 

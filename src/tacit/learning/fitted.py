@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.federation.manifest import Manifest, Model
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Model
 from tacit.learning.inference import Summary, covariance, deviations, named
 from tacit.runtimes.agent import Outcome
 from tacit.solving.facts import Facts
