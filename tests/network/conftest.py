@@ -28,7 +28,7 @@ from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers.local import Process
+from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.algorithms import ALGORITHMS, Standardised
 from tacit.costs import stack
-from tacit.runtimes.peers.local import collect
+from tacit.runtimes.peers.processes import collect
 
 MASKS = {
     "none": None,

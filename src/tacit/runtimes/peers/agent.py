@@ -34,7 +34,7 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
-from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
+from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.linking import connections, restored
@@ -260,7 +260,7 @@ class Agent:
         links.flush()
         self.traffic = neighbours.traffic
         channels = [connections.neighbours[name].channel for name in self.neighbours]
-        store.advance(End([Mark(c.cursor, c.used) for c in channels], told(outcome)))  # before any goodbye
+        store.advance(End([Mark(c.cursor, c.used) for c in channels], written(outcome)))  # before any goodbye
 
     def _from(self, carried: Carried | None) -> Job:
         """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""
