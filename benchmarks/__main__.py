@@ -12,6 +12,7 @@ from benchmarks import (
     optimality,
     peers,
     rounds,
+    startup,
     sums,
     telling,
 )
@@ -28,6 +29,7 @@ _ALL = {
     "levels": levels.main,
     "dispatch": dispatch.main,
     "telling": telling.main,
+    "startup": startup.main,
 }
 
 if __name__ == "__main__":

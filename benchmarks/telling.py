@@ -29,7 +29,7 @@ def main() -> None:
     _table(_RECORDS, tacit.SumMasks(), None)
 
 
-def _table(cases: tuple[tuple[int, int, int], ...], privacy: tacit.Mechanism, target: float | None) -> None:
+def _table(cases: tuple[tuple[int, int, int], ...], privacy: tacit.masks.Mechanism, target: float | None) -> None:
     print(f"{'agents':>7}{'records':>9}{'unknowns':>10}{'test, ms':>10}{'solve, ms':>11}{'ratio':>8}")
     for agents, records, m in cases:
         rng = np.random.default_rng(0)

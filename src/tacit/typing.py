@@ -12,9 +12,10 @@ readings, and a cost gives one row per agent for it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,31 +161,81 @@ class Peers(Protocol):
         """
 
 
+class Findings(NamedTuple):
+    """What an algorithm may know beside x when it ends; None where it does not."""
+
+    value: Array | None = None  # the sum of all costs at x
+    hessian: Array | None = None  # and their summed Hessian, which standard errors are made of
+    facts: Array | None = None  # what all agents' records are besides, added up
+    loose: Array | None = None  # how much every unknown has to do with what no sum can tell, 0 to 1
+    bound: Array | float = np.inf  # the most that is left to gain there; infinite where nothing bounds it
+    fell: Array | float = 0.0  # by how much the sum of the costs has fallen
+
+
+@runtime_checkable
 class Algorithm(Protocol):
-    """Phase 2: frozen settings with two pure functions. `State` is a NamedTuple whose first field is x."""
+    """Phase 2: frozen settings with two pure functions. `State` is a NamedTuple whose first field is x.
+
+    Settings that derive from this class say what they add up, and of the rest what differs from here. Others
+    declare `exact`, `handles_rough`, `handles_nonconvex`, `sums` and `weights` themselves, and need no more.
+    """
+
+    __slots__ = ()
+
+    exact: ClassVar[bool] = True
+    """Whether the limit is the optimum."""
+    handles_rough: ClassVar[bool] = False
+    """Whether costs may have parts without a gradient."""
+    handles_nonconvex: ClassVar[bool] = False
+    """Whether single costs need not be convex, as long as their sum is."""
+    weights: ClassVar[str] = "metropolis"
+    """The kind of mixing weights that it prefers."""
+    window: ClassVar[int | None] = None
+    """How many rounds show whether it converges; None for as many as usual."""
 
     @property
-    def exact(self) -> bool:
-        """Tell whether the limit is the optimum."""
-
-    @property
-    def handles_rough(self) -> bool:
-        """Tell whether costs may have parts without a gradient."""
-
-    @property
-    def handles_nonconvex(self) -> bool:
-        """Tell whether single costs need not be convex, as long as their sum is."""
-
-    @property
+    @abstractmethod
     def sums(self) -> tuple[Summand, ...]:
         """Return what it adds up over the network; empty for an algorithm that gossips."""
 
-    @property
-    def weights(self) -> str:
-        """Return the kind of mixing weights that it prefers."""
+    @classmethod
+    def tuned(cls, landscape: Any) -> Self:
+        """Return settings for the costs and the network of a `tacit.algorithms.Landscape`; refuse misfits."""
+        return cls()
 
+    @abstractmethod
     def init(self, x: Array, cost: Cost) -> Any:
         """Return the state before the first round, from the public starting point x."""
 
+    @abstractmethod
     def step(self, state: Any, peers: Peers, cost: Cost) -> Any:
         """Return the state after one more round."""
+
+    def findings(self, state: Any) -> Findings:
+        """Return what the last state says beside x."""
+        return Findings()
+
+    def dual_growth(self, degree: float) -> float:
+        """Return the most by which a dual variable grows in a round, where agents are within 1 of each other.
+
+        Infinite where there are none, or where they start at the masks' scale.
+        """
+        return np.inf
+
+
+@runtime_checkable
+class Estimating(Protocol):
+    """A state that says how far x is from the optimum: then every round is looked at, and that decides."""
+
+    @property
+    def error(self) -> Array:
+        """Return the algorithm's own estimate of max |x − x*|."""
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """Settings that know which costs they take, whether or not they derive from `Algorithm`."""
+
+    @classmethod
+    def tuned(cls, landscape: Any) -> Self:
+        """Return settings for a landscape; refuse misfits."""

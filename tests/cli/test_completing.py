@@ -1,15 +1,18 @@
 """The words that a shell completes are those that exist."""
 
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
 from tacit.algorithms import ALGORITHMS
-from tacit.cli import completing
+from tacit.cli import completing, defaults
 from tacit.dispatch.agents import Kind
+from tacit.federation import Manifest, Model, Stop
 from tacit.masks.levels import LEVELS
+from tacit.masks.pairing import WAYS
 from tacit.runtimes import RUNTIMES
 from tacit.solving import Protection
+from tacit.solving.cost_files import FAMILIES
 
 
 def test_words_are_those_of_the_registries():
@@ -18,6 +21,16 @@ def test_words_are_those_of_the_registries():
     assert set(LEVELS) == set(completing.LEVELS)
     assert get_args(Protection) == completing.PROTECTIONS
     assert set(RUNTIMES) == set(completing.RUNTIMES)
+    assert set(FAMILIES) == set(completing.FAMILIES)
+    assert set(WAYS) == set(completing.PAIRINGS)
+    assert set(get_args(get_type_hints(Manifest)["dropout"])) == set(completing.DROPOUTS)
+
+
+def test_numbers_in_help_are_those_that_hold():
+    stop = Stop()
+    assert (stop.tolerance, stop.max_rounds) == (defaults.TOLERANCE, defaults.MAX_ROUNDS)
+    assert (stop.patience, stop.idle) == (defaults.PATIENCE, defaults.IDLE)
+    assert Model("huber").delta == defaults.DELTA
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ import tacit
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import main
 from tacit.costs import Family
-from tacit.federation.manifest import Manifest, Masks, Member, Model, Stop
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Masks, Member, Model, Stop
 from tacit.solving.cost_files import FAMILIES, CostsSection
 from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection
 from tacit.solving.record import Phase1, Phase2, RunRecord

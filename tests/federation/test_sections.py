@@ -185,3 +185,9 @@ def test_both_files_refuse_a_misspelt_setting_of_an_algorithm(read):
 def test_both_files_read_an_algorithm_as_the_same_settings():
     section = {"name": "extra", "step_size": 0.25, "weights": "lazy"}
     assert chosen(section)[:2] == agreed(section)
+
+
+def test_weights_that_are_none_are_refused_when_a_manifest_is_read():
+    """They were accepted, and every agent failed where it began."""
+    with pytest.raises(tacit.TacitError, match=r"no weights are called 'lasy'; .*Did you mean 'lazy'\?"):
+        agreed({"name": "extra", "step_size": 0.25, "weights": "lasy"})

@@ -1,6 +1,7 @@
 """Federations on this machine, for tests that stop, kill and disturb their members."""
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
+import msgspec
 import networkx as nx
 import numpy as np
 import pytest
@@ -26,12 +28,30 @@ from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers.local import Process
+from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 
+collect_ignore = ["lockstep.py"]  # no tests in it
 SEED = 7
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
+
+
+def loaded(name):
+    """Return a module beside this one: tests have no package to import it from."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+lockstep = loaded("lockstep")
+
+
+@pytest.fixture
+def memory():
+    """Return where agents run in memory, one at a time."""
+    return lockstep.Lockstep
 
 
 class Federation:
@@ -63,13 +83,34 @@ class Federation:
         privacy = self.job.privacy
         return agents.run(replace(self.job, privacy=None if privacy is None else replace(privacy, seed=SEED)))
 
-    def found(self):
+    def found(self, **stop):
         """Draw up the manifest, and give everybody its key."""
-        self.manifest = manifest_of(self.job, self.names, self.folder)
+        manifest = manifest_of(self.job, self.names, self.folder)
+        self.manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(manifest.stop, **stop))
         for name, key in zip(self.names, agent_keys(len(self.names), seed=SEED), strict=True):
             store = Store(self.state(name))
             store.write(Record(key=key))
             store.close()
+
+    def play(self, memory, deaths=None, late=(), **stop):
+        """Run all members in memory, killed at some acts; return how each of them ends."""
+        self.found(**stop)
+        return self.play_again(memory, deaths, late)
+
+    def play_again(self, memory, deaths=None, late=()):
+        """Do so with the files that are there."""
+        world = memory(seed=len(str(deaths)))
+
+        def play(name, cost):
+            def part():
+                while name in late and world.now < late[name]:
+                    world.pause(late[name])
+                return world.agent(self.manifest, cost, name, self.folder).run()
+
+            return part
+
+        plays = {name: play(name, cost) for name, cost in zip(self.names, self.job.costs, strict=True)}
+        return world, world.run(plays, deaths)
 
     def start(self):
         """Start all members."""

@@ -96,7 +96,8 @@ class Lockstep:
         self._ends: dict[tuple[str, str], Connection] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
         self._playing: Player | None = None
-        self.acts = 0
+        self.acts = self.kills = 0
+        self._dying = False
 
     def agent(self, manifest: Any, cost: Any, name: str, folder: Any) -> Agent:
         """Return a member that lives here."""
@@ -107,11 +108,15 @@ class Lockstep:
         )  # fmt: skip
 
     def run(
-        self, plays: dict[str, Callable[[], Any]], deaths: dict[str, list[int]] | None = None
+        self,
+        plays: dict[str, Callable[[], Any]],
+        deaths: dict[str, list[int]] | None = None,
+        *,
+        gone: tuple[str, ...] = (),
     ) -> dict[str, Any]:
         """Play all parts to their end, and return it: an outcome, or an error.
 
-        *deaths* are acts of a member, one for each life: it is killed there and started again.
+        *deaths* are acts of a member, one for each life: it is killed there and started again, unless it is *gone*.
         """
         left = {name: list(acts) for name, acts in (deaths or {}).items()}
         ends: dict[str, Any] = {}
@@ -131,7 +136,7 @@ class Lockstep:
                 for player in [player for player in players if player.over]:
                     player.thread.join()
                     players.remove(player)
-                    if isinstance(player.end, Killed):
+                    if isinstance(player.end, Killed) and player.name not in gone:
                         players.append(born(player.name))
                     else:
                         ends[player.name] = player.end
@@ -156,6 +161,8 @@ class Lockstep:
         self.acts += 1
         player.acts += 1
         if player.acts == player.dies_at:
+            self.kills += 1
+            self._dying = True
             raise Killed
 
     def lay(self, a: str, b: str, data: bytes) -> None:
@@ -165,12 +172,17 @@ class Lockstep:
 
     def cut(self, a: str, b: str) -> None:
         for end in ((a, b), (b, a)):
-            self._deliver(*end) if end[0] == a else None  # what was written still arrives
+            if end[0] == a and self._arrives():
+                self._deliver(*end)
             self._ends.pop(end, None)
             self._pipes.pop(end, None)
             links = self.online.get(end[0])
             if links is not None and end[1] in links.neighbours:
                 links.neighbours[end[1]].open = False
+
+    def _arrives(self) -> bool:
+        """Tell whether what was written still arrives: always, unless its sender was killed."""
+        return not self._dying or self._order.random() < 0.5
 
     # the scheduler ------------------------------------------------------------------------------------------------
 
@@ -178,7 +190,7 @@ class Lockstep:
         self._playing = player
         player.turn.release()
         self.main.acquire()
-        self._playing = None
+        self._playing, self._dying = None, False
 
     def _carry(self) -> int:
         """Connect whoever can be, and let everything arrive."""

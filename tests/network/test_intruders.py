@@ -29,7 +29,7 @@ from cryptography.x509.oid import NameOID
 import tacit
 from tacit.errors import FileError, InputError, NetworkError, ProtocolError, TacitError
 from tacit.federation import Manifest, Member, join
-from tacit.federation.manifest import Masks, Stop
+from tacit.federation.sections import Masks, Stop
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
 from tacit.protocol.farewell import Farewell

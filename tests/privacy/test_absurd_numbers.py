@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.errors import CostError, MaskError, ProtocolError
-from tacit.federation.manifest import Masks
+from tacit.federation.sections import Masks
 from tacit.protocol import payloads
 
 PROBLEM = [tacit.Quadratic.distance([float(k)]) for k in range(4)]

@@ -24,6 +24,7 @@ from tacit.masks import (
     QuadraticMasks,
     Quadratics,
     SumMasks,
+    Terms,
     drawn_afresh,
     drawn_once,
     effective_sigma,
@@ -36,7 +37,7 @@ from tacit.masks import (
     with_seed,
     with_sigma,
 )
-from tacit.masks.mechanism import EVERY_ROW, Terms
+from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes import Stacked
 from tacit.solving.solve import NotPrivateWarning
@@ -153,7 +154,9 @@ def test_a_mechanism_that_lacks_an_answer_is_told_which():
         def hide(self, *args, **settings):
             raise AssertionError("it is refused before anything is masked")
 
-    with pytest.raises(tacit.TacitError, match=r"Bare has no kind, .*basis.*; derive it from tacit\.Mechanism"):
+    with pytest.raises(
+        tacit.TacitError, match=r"Bare has no kind, .*basis.*; derive it from tacit\.masks\.Mechanism"
+    ):
         tacit.solve(PROBLEM, privacy=Bare())
 
     class Half(Coins):

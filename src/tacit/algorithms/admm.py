@@ -14,13 +14,13 @@ path, and not with its square.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 _STIFF = 0.35  # measured on Poisson costs on paths, trees, cycles, grids, barbells, stars and regular graphs
 
@@ -34,17 +34,14 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ADMM:
+class ADMM(Algorithm):
     """Settings of decentralised ADMM."""
 
     penalty: float
     warmup: Gossip = NO_GOSSIP
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

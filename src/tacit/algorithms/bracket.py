@@ -20,13 +20,13 @@ of a level a shade beyond it, and every x on its other side is as good.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError, UnboundedError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers, Summand
 
 _DECADES = (np.arange(-6.0, 4.0), np.arange(4.0, 7.0), np.arange(7.0, 10.0))  # looked at one after the other
 _AROUND = np.array([-1e-4, -1e-8, 0.0, 1e-8, 1e-4])  # of the bracket, about the crossing of the straight line
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bracket:
+class Bracket(Algorithm):
     """Settings of bracketing: how many points divide the bracket, and which slope far out counts as none."""
 
     points: int = 31
@@ -67,11 +67,9 @@ class Bracket:
         if not (isinstance(self.points, int) and self.points >= 1):
             raise AlgorithmError(f"points = {self.points} must be a whole number of points, at least 1.")
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
+    sums = (Summand.GRADIENTS,)
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

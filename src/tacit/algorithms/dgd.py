@@ -12,12 +12,12 @@ Nedić & Ozdaglar, IEEE TAC 54(1), 2009; the method the paper names for phase 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 class State(NamedTuple):
@@ -28,17 +28,15 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DGD:
+class DGD(Algorithm):
     """Settings of decentralised gradient descent; decay = 0 is the constant step."""
 
     step_size: float
     decay: float = 0.0
 
-    exact: ClassVar[bool] = False
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    exact = False
+    handles_rough = True
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

@@ -13,7 +13,7 @@ gossip algorithm takes hundreds of rounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from tacit.algorithms.penalised import Penalty, minimise, minimise_rows
 from tacit.algorithms.trial import model
 from tacit.costs import unpack
 from tacit.errors import AlgorithmError, RangeError, UnboundedError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Findings, Peers, Summand
 
 _EPS = float(np.finfo(float).eps)
 _NOTHING = 1e-24  # of what costs can be: less is rounding, where a fit gains nothing at all
@@ -48,14 +48,12 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class Direct(Algorithm):
     """Settings of the direct solution: there are none."""
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS, Summand.HESSIANS)
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
+    sums = (Summand.GRADIENTS, Summand.HESSIANS)
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:
@@ -67,6 +65,10 @@ class Direct:
                 "place; use algorithm='newton'."
             )
         return cls()
+
+    def findings(self, state: State) -> Findings:
+        """Return what is left in doubt."""
+        return Findings(loose=state.loose, bound=state.bound, fell=state.fell)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start with nothing known."""

@@ -10,12 +10,12 @@ paper writes with the previous iterate, so that no round is special. Safe step: 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 class State(NamedTuple):
@@ -26,16 +26,12 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class EXTRA:
+class EXTRA(Algorithm):
     """Settings of EXTRA."""
 
     step_size: float
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

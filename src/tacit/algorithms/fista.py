@@ -12,7 +12,7 @@ Beck & Teboulle, SIAM J. Imaging Sci. 2(1), 2009.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.momentum import accelerate
 from tacit.algorithms.penalised import Penalty
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -34,14 +34,12 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FISTA:
+class FISTA(Algorithm):
     """Settings of FISTA: there are none."""
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.GRADIENTS,)
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
+    sums = (Summand.GRADIENTS,)
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

@@ -17,13 +17,13 @@ largest step, up to a safety factor, at which its spectral radius is below one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 class State(NamedTuple):
@@ -35,16 +35,14 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GradientTracking:
+class GradientTracking(Algorithm):
     """Settings of gradient tracking."""
 
     step_size: float
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "lazy"
+    handles_nonconvex = True
+    sums = ()
+    weights = "lazy"
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

@@ -12,14 +12,13 @@ SIAM J. Optim. 16(1), 2005).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.trial import tried, value
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Findings, Peers, Summand
 
 _ARMIJO, _WOLFE = 1e-4, 0.9
 _DROWNED = 1e-12  # changes of f below this share of it are rounding
@@ -43,7 +42,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LBFGS:
+class LBFGS(Algorithm):
     """Settings of L-BFGS: how many steps it remembers."""
 
     memory: int = 10
@@ -52,16 +51,12 @@ class LBFGS:
         if not (isinstance(self.memory, int) and self.memory >= 1):
             raise AlgorithmError(f"memory = {self.memory} must be a whole number of steps, at least 1.")
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS)
-    weights: ClassVar[str] = "metropolis"
+    handles_nonconvex = True
+    sums = (Summand.VALUES, Summand.GRADIENTS)
 
-    @classmethod
-    def tuned(cls, landscape: Landscape) -> Self:
-        """Return the settings."""
-        return cls()
+    def findings(self, state: State) -> Findings:
+        """Return the value at x."""
+        return Findings(state.value)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Try the starting point first."""

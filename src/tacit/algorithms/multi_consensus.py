@@ -20,14 +20,14 @@ the tracker of Ye, Zhou, Luo, Zhang, NeurIPS 2020, and Chebyshev gossip in the p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 _MARGIN = 14.0
 
@@ -42,19 +42,16 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MultiConsensus:
+class MultiConsensus(Algorithm):
     """Settings of multi-consensus acceleration."""
 
     mean_smoothness: float
     mean_strong_convexity: float
     gossip: Gossip
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
-    window: ClassVar[int] = 10  # rounds are many exchanges each: fewer of them must tell whether it converges
+    handles_nonconvex = True
+    sums = ()
+    window = 10  # rounds are many exchanges each: fewer of them must tell whether it converges
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

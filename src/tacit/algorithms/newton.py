@@ -12,17 +12,16 @@ Optim. 24(3), 2014). Boyd & Vandenberghe, *Convex Optimization*, 9.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.algorithms.directions import NOTICED, Directions, Sight
-from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.algorithms.trial import model, tried, value
 from tacit.costs import unpack
 from tacit.errors import AlgorithmError, UnboundedError
-from tacit.typing import Array, Cost, Peers, Rows, Summand
+from tacit.typing import Algorithm, Array, Cost, Findings, Peers, Rows, Summand
 
 _EPS = float(np.finfo(float).eps)
 _DROWNED = 1e-11  # a promised decrease below this share of the value is lost in its rounding
@@ -60,19 +59,16 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Newton:
+class Newton(Algorithm):
     """Settings of Newton's method: there are none."""
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
+    sums = (Summand.VALUES, Summand.GRADIENTS, Summand.HESSIANS)
 
-    @classmethod
-    def tuned(cls, landscape: Landscape) -> Self:
-        """Return the settings."""
-        return cls()
+    def findings(self, state: State) -> Findings:
+        """Return the value and the Hessian at x, and what is left in doubt."""
+        return Findings(state.value, state.hessian, loose=state.loose, bound=state.bound, fell=state.fell)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Try the starting point first."""

@@ -14,13 +14,13 @@ that no round is special; the first d may be a warm one (`chebyshev`). Where ψ 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.chebyshev import NO_GOSSIP, Gossip
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 class State(NamedTuple):
@@ -34,17 +34,14 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NIDS:
+class NIDS(Algorithm):
     """Settings of NIDS."""
 
     step_size: float
     warmup: Gossip = NO_GOSSIP
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

@@ -14,14 +14,14 @@ Kovalev, Salim, Richtárik, NeurIPS 2020, Algorithms 1 and 2. Needs every cost s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.landscape import Landscape
 from tacit.errors import AlgorithmError
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 class State(NamedTuple):
@@ -33,18 +33,14 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OPAPC:
+class OPAPC(Algorithm):
     """Settings of OPAPC."""
 
     smoothness: float
     strong_convexity: float
     gossip: Gossip
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

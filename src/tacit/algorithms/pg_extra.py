@@ -10,26 +10,23 @@ Shi, Ling, Wu, Yin, IEEE TSP 63(22), 2015. Safe step: α < (1 + λₙ)/L; any α
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from tacit.algorithms.extra import State
 from tacit.algorithms.landscape import Landscape
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers
 
 
 @dataclass(frozen=True, slots=True)
-class PGEXTRA:
+class PGEXTRA(Algorithm):
     """Settings of PG-EXTRA."""
 
     step_size: float
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = False
-    sums: ClassVar[tuple[Summand, ...]] = ()
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    sums = ()
 
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:

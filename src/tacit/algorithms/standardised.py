@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from tacit.algorithms.landscape import Landscape
 from tacit.algorithms.lbfgs import LBFGS
 from tacit.algorithms.newton import Newton
 from tacit.algorithms.newton import State as NewtonState
 from tacit.costs.columns import Units
 from tacit.errors import CostError
-from tacit.typing import Array, Peers, Summand
+from tacit.typing import Algorithm, Array, Findings, Peers, Summand
 
 _INNER: dict[str, Callable[[], Any]] = {"newton": Newton, "lbfgs": LBFGS}
 _COUNT, _FIRST, _SECOND, _FIT = -1.0, 0.0, 1.0, 2.0
@@ -100,7 +99,7 @@ class State(tuple[Array, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class Standardised:
+class Standardised(Algorithm):
     """Settings: what fits, whether the last unknown is an intercept, and whether columns are counted first.
 
     A column that is zero at all agents but one or two makes its sums theirs. With *counted* a sum says how many
@@ -111,15 +110,12 @@ class Standardised:
     intercept: bool = False
     counted: bool = False
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = True
-    handles_nonconvex: ClassVar[bool] = True
-    weights: ClassVar[str] = "metropolis"
+    handles_rough = True
+    handles_nonconvex = True
 
-    @classmethod
-    def tuned(cls, landscape: Landscape) -> Self:
-        """Return the settings."""
-        return cls()
+    def findings(self, state: State) -> Findings:
+        """Return what the fit knows, in the agents' own units, and what their records are besides."""
+        return Findings(state.value, state.hessian, state.facts, state.loose, state.bound, state.fell)
 
     @property
     def sums(self) -> tuple[Summand, ...]:
@@ -137,7 +133,7 @@ class Standardised:
         p = cost.dim - self.intercept
         units = Units(np.zeros(p), np.ones(p))
         facts = np.zeros(cost.facts.shape[-1])
-        return _state(x, np.inf, _COUNT if self.counted else _FIRST, units, facts, self._fits.init(x, cost))
+        return self._state(x, np.inf, _COUNT if self.counted else _FIRST, units, facts, self._fits.init(x, cost))
 
     def step(self, state: State, peers: Peers, cost: Any) -> State:
         """Add up one thing more."""
@@ -161,7 +157,7 @@ class Standardised:
                 "hides that; leave it out, or join its categories."
             )
         inner = self._fits.init(state.x, cost)
-        return _state(state.x, np.inf, _FIRST, state.units, state.facts, inner)
+        return self._state(state.x, np.inf, _FIRST, state.units, state.facts, inner)
 
     def _centred(self, state: State, peers: Peers, cost: Any) -> State:
         told = [cost.column_sums(), cost.facts] if self.intercept else [cost.facts]
@@ -170,7 +166,7 @@ class Standardised:
         p = len(state.units.scale)
         centre = total[:p] / facts[0] if self.intercept else np.zeros(p)
         inner = self._fits.init(state.x, cost)
-        return _state(state.x, np.inf, _SECOND, Units(centre, state.units.scale), facts, inner)
+        return self._state(state.x, np.inf, _SECOND, Units(centre, state.units.scale), facts, inner)
 
     def _scaled(self, state: State, peers: Peers, cost: Any) -> State:
         centre, count = state.units.centre, float(state.facts[0])
@@ -185,16 +181,16 @@ class Standardised:
             )
         units = Units(centre, np.sqrt(variance))
         inner = self._fits.init(units.into(state.x), cost.in_units(units))
-        return _state(state.x, np.inf, _FIT, units, state.facts, inner)
+        return self._state(state.x, np.inf, _FIT, units, state.facts, inner)
 
     def _shown(self, state: State, inner: Any) -> State:
         """Return the state with x in the agents' own units."""
         x = state.units.back(inner.x)
         size, shown = float(np.abs(inner.x).max()), float(np.abs(x).max())
         error = float(inner.error) * (shown / size if size and shown else 1.0)
-        return _state(x, error, _FIT, state.units, state.facts, inner)
+        return self._state(x, error, _FIT, state.units, state.facts, inner)
 
-
-def _state(x: Array, error: float, stage: float, units: Units, facts: Array, inner: Any) -> State:
-    bent = getattr(inner, "hessian", np.zeros(1))
-    return State(x, np.array(error), np.array(stage), *units, facts, np.asarray(inner.value), bent, *inner)
+    def _state(self, x: Array, error: float, stage: float, units: Units, facts: Array, inner: Any) -> State:
+        known = self._fits.findings(inner)
+        bent = np.zeros(1) if known.hessian is None else known.hessian
+        return State(x, np.array(error), np.array(stage), *units, facts, np.asarray(known.value), bent, *inner)

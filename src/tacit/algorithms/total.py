@@ -9,11 +9,11 @@ masks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.typing import Array, Cost, Peers, Summand
+from tacit.typing import Algorithm, Array, Cost, Peers, Summand
 
 
 class State(NamedTuple):
@@ -24,14 +24,11 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class Total(Algorithm):
     """Settings of a sum: there are none."""
 
-    exact: ClassVar[bool] = True
-    handles_rough: ClassVar[bool] = False
-    handles_nonconvex: ClassVar[bool] = True
-    sums: ClassVar[tuple[Summand, ...]] = (Summand.NUMBERS,)
-    weights: ClassVar[str] = "metropolis"
+    handles_nonconvex = True
+    sums = (Summand.NUMBERS,)
 
     def init(self, x: Array, cost: Cost) -> State:
         """Start with nothing known."""

@@ -28,6 +28,8 @@ _SHARE = 1e-7
 """Of z_r² in |z|²: ten times what separates a leverage from 1."""
 _CONDITION, _LOSS = 1e7, 1e3
 """What inverses may lose of sixteen digits: for all rows, and for all but a block."""
+_MOST = 1e10
+"""The condition up to which rows are plainly independent."""
 _RIDGE = 1e-12
 """Added to what is inverted: it makes every matrix invertible, and moves no z that counts by more than 1e-5."""
 _LEFT = 1e-4
@@ -67,7 +69,7 @@ def closed_without_any(groups: Array, largest: Array) -> bool:
     inverse = np.linalg.inv(flat.T @ flat + _RIDGE * np.eye(m))
     if not 0.0 < np.trace(inverse) < _CONDITION:
         return False
-    w = _anything(A)
+    w = _anything(flat).reshape(k, rows, -1)
     x = inverse @ np.einsum("krm,krf->mf", A, w)
     B, e = A @ inverse, w - A @ x
     rest = np.eye(rows) - B @ A.mT
@@ -90,12 +92,12 @@ def independent(A: Array, precision: float) -> bool:
     if not len(A) or len(A) > A.shape[1]:
         return False
     spread = float(np.trace(np.linalg.inv(A @ A.T + _RIDGE * np.eye(len(A))))) * float((A**2).sum())
-    return 0.0 < spread < min(_CONDITION, 0.25 / max(precision, 1e-12) ** 2)
+    return 0.0 < spread < min(_MOST, 0.25 / max(precision, 1e-12) ** 2)
 
 
 def _anything(A: Array) -> Array:
     """Return numbers to be explained by the rows of A, (..., rows, fits), and zeros for rows of zeros."""
-    w = np.random.default_rng(0).random((*A.shape[:-1], _FITS)) - 0.5
+    w = np.random.default_rng(0).random((A.shape[-2], _FITS)) - 0.5
     return w * np.asarray(A.any(axis=-1))[..., None]
 
 

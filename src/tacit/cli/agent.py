@@ -9,23 +9,18 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.diary import diary
+from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
-from tacit.cli.summary import vector
-from tacit.federation.account import Consent
-from tacit.federation.manifest import Manifest, Member, address_of
-from tacit.federation.participation import participate
-from tacit.learning.fitted import fitted_table
-from tacit.runtimes.peers.diary import log
-from tacit.runtimes.peers.metrics import serve_metrics
-from tacit.tables import Reading
 
 
 def agent_command(
     federation: Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")],
     me: Annotated[str, typer.Option(help="Which member this is.")],
     data: Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")],
-    cost: Annotated[str | None, typer.Option(help="The cost family, where the manifest has no model.")] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)),
+    ] = None,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -76,6 +71,15 @@ def agent_command(
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
     converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
     """
+    from tacit.cli.diary import diary
+    from tacit.federation.entries import Consent
+    from tacit.federation.manifest import Manifest
+    from tacit.federation.participation import participate
+    from tacit.federation.sections import Member, address_of
+    from tacit.runtimes.peers.diary import log
+    from tacit.runtimes.peers.metrics import serve_metrics
+    from tacit.tables import Reading
+
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
@@ -95,6 +99,9 @@ def agent_command(
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
+    from tacit.cli.summary import vector
+    from tacit.learning.fitted import fitted_table
+
     privacy, table = part.statements(), fitted_table(manifest, part.columns, outcome)
     if json:
         answer = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}

@@ -11,7 +11,13 @@ ALGORITHMS = (
     "multi-consensus", "newton", "nids", "opapc", "pg-extra",
 )  # fmt: skip
 AGENTS = ("bus", "area", "generator")
+DROPOUTS = ("wait", "exclude")
+FAMILIES = (
+    "quadratic", "distance", "absolute-value", "least-squares", "ridge", "lasso", "elastic-net", "logistic",
+    "poisson", "huber",
+)  # fmt: skip
 LEVELS = ("none", "affine", "quadratic", "sums")
+PAIRINGS = ("both", "one-sided", "seeds")
 PROTECTIONS = ("affine", "whole")
 RUNTIMES = ("stacked", "agents", "peers")
 

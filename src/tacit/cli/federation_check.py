@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from tacit.cli.graphs import Json, print_json
-from tacit.federation.checking import Assessment
-from tacit.federation.checking import check as check_manifest
-from tacit.federation.declared import UNCOUNTED
-from tacit.federation.identity import fingerprint, spelled
-from tacit.federation.manifest import Manifest
-from tacit.masks import has_sigma
+
+if TYPE_CHECKING:
+    from tacit.federation.checking import Assessment
 
 _PAIRING = {
     "both": "each end of a link draws half of its masks and sends it to the other",
@@ -39,6 +36,9 @@ def check(
 
     Exit code 1 if a coalition would learn something exactly, 3 if a neighbour cannot be reached.
     """
+    from tacit.federation import Manifest
+    from tacit.federation import check as check_manifest
+
     result = check_manifest(Manifest.read(file), any=any_, me=me)
     if json:
         print_json(result.to_dict())
@@ -51,6 +51,10 @@ def check(
 
 
 def _show(result: Assessment) -> None:
+    from tacit.federation.declared import UNCOUNTED
+    from tacit.federation.identity import fingerprint, spelled
+    from tacit.masks import has_sigma
+
     manifest, certificate, telling = result.manifest, result.certificate, result.telling
     console = Console(highlight=False, soft_wrap=True)
 

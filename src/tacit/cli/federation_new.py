@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tacit.cli.completing import ALGORITHMS, DROPOUTS, FAMILIES, LEVELS, PAIRINGS, one_of
+from tacit.cli.defaults import DELTA, IDLE, MAX_ROUNDS, PATIENCE, TOLERANCE
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
 from tacit.errors import InputError
-from tacit.federation.cards import read_cards
-from tacit.federation.drawing_up import Plan, draw_up
-from tacit.federation.fitting import DELTA, Fitting, dictionary_like
-from tacit.federation.hiding import Hiding
-from tacit.federation.identity import spelled
-from tacit.federation.manifest import Stop
-from tacit.runtimes import MAX_ROUNDS, TOLERANCE
-from tacit.tables import Dictionary, Reading
+
+if TYPE_CHECKING:
+    from tacit.federation.fitting import Fitting
+    from tacit.tables import Dictionary, Reading
 
 
 def new(
@@ -27,7 +25,9 @@ def new(
     ] = None,
     unknowns: Annotated[int, typer.Option(help="How many unknowns the costs have, an intercept included.")] = 0,
     links: Annotated[int, typer.Option(help="How many neighbours each member has.")] = 4,
-    level: Annotated[str, typer.Option(help="sums, affine, quadratic or none.")] = "sums",
+    level: Annotated[
+        str, typer.Option(help="sums, affine, quadratic or none.", autocompletion=one_of(*LEVELS))
+    ] = "sums",
     sigma: Annotated[float | None, typer.Option(help="σ of affine or quadratic masks.")] = None,
     any_: Annotated[
         int, typer.Option("--any", help="How many members may collude. Links, σ, checks and statements follow it.")
@@ -49,7 +49,8 @@ def new(
         str,
         typer.Option(
             help="How the ends of a link come to share its masks. both: each draws and sends half. one-sided: one "
-            "draws and sends all. seeds: they agree on keys and send none; all guarantees are then computational."
+            "draws and sends all. seeds: they agree on keys and send none; all guarantees are then computational.",
+            autocompletion=one_of(*PAIRINGS),
         ),
     ] = "both",
     like: Annotated[
@@ -63,7 +64,10 @@ def new(
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    cost: Annotated[str | None, typer.Option(help="What is fitted: ridge, logistic, poisson, lasso, …")] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(help="What is fitted: ridge, logistic, poisson, lasso, …", autocompletion=one_of(*FAMILIES)),
+    ] = None,
     target: Annotated[str | None, typer.Option(help="The label's column in the members' files.")] = None,
     intercept: Annotated[bool, typer.Option("--intercept", help="Fit an intercept, the last unknown.")] = False,
     l1: Annotated[float, typer.Option(help="Total L1 penalty.")] = 0.0,
@@ -82,7 +86,9 @@ def new(
             help="Count in secret, before the fit, how many members have each column; refuse those of one or two.",
         ),
     ] = False,
-    algorithm: Annotated[str, typer.Option(help="auto, or a name.")] = "auto",
+    algorithm: Annotated[
+        str, typer.Option(help="auto, or a name.", autocompletion=one_of("auto", *ALGORITHMS))
+    ] = "auto",
     setting: Annotated[
         list[str] | None, typer.Option(help="A setting of the algorithm, such as step_size=0.01.")
     ] = None,
@@ -90,21 +96,28 @@ def new(
     max_rounds: Annotated[int, typer.Option(help="Stop after so many rounds.")] = MAX_ROUNDS,
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a neighbour before giving up; a day unless given.")
-    ] = Stop().patience,
-    idle: Annotated[
-        float, typer.Option(help="Seconds of silence after which a link is dialled again.")
-    ] = Stop().idle,
+    ] = PATIENCE,
+    idle: Annotated[float, typer.Option(help="Seconds of silence after which a link is dialled again.")] = IDLE,
     dropout: Annotated[
         str,
         typer.Option(
             help="If somebody stays away for good. wait: all wait or give up. exclude: the others may go on "
-            "without it, and that can expose it (`tacit federation without`)."
+            "without it, and that can expose it (`tacit federation without`).",
+            autocompletion=one_of(*DROPOUTS),
         ),
     ] = "wait",
     title: Annotated[str, typer.Option(help="A name for people.")] = "a federation",
     run: Annotated[int, typer.Option(help="The number of this run with these members.")] = 1,
 ) -> None:
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
+    from tacit.federation.cards import read_cards
+    from tacit.federation.drawing_up import Plan, draw_up
+    from tacit.federation.fitting import Fitting
+    from tacit.federation.hiding import Hiding
+    from tacit.federation.identity import spelled
+    from tacit.federation.sections import Stop
+    from tacit.tables import Reading
+
     refuse_to_overwrite(file)
     fitting = Fitting(cost=cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta, records=records)
     if like is None and (columns or drop or missing != "refuse"):
@@ -140,6 +153,8 @@ def _meaning(
     like: Path, fitting: Fitting, reading: Reading, columns: str | None, drop: str | None, missing: str
 ) -> Dictionary:
     """Return the dictionary that a file suggests; say what to look at before it is sent."""
+    from tacit.federation.fitting import dictionary_like
+
     model = fitting.model()
     if model is None:
         raise InputError("--like needs --cost, which says what is fitted.")

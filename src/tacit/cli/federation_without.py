@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.graphs import Json, print_json, refuse_to_overwrite
 from tacit.errors import InputError, RefusedError
-from tacit.federation.identity import spelled
-from tacit.federation.leaving import Leaving, leave_out
-from tacit.federation.manifest import Manifest
 from tacit.listing import conjoined
+
+if TYPE_CHECKING:
+    from tacit.federation import Leaving, Manifest
 
 
 def without_command(
@@ -33,6 +33,8 @@ def without_command(
     Says first what that costs, and asks. Everybody who accepts it starts an agent with the new file; nobody can be
     made to. Exit code 1 if the answer is no, or those who stay would no longer be private.
     """
+    from tacit.federation import Manifest, leave_out
+
     refuse_to_overwrite(file)
     step = leave_out(Manifest.read(federation), members=member or (), links=[_pair(text) for text in link or ()])
     if not json:
@@ -66,6 +68,8 @@ def _ask(step: Leaving, *, yes: bool, not_private: bool) -> None:
 
 
 def _say_what_is_next(file: Path, manifest: Manifest) -> None:
+    from tacit.federation.identity import spelled
+
     typer.echo(f"Wrote {file}: epoch {manifest.epoch}, {len(manifest.members)} members. Session:")
     for line in spelled(manifest.session()):
         typer.echo(f"  {line}")

@@ -7,9 +7,6 @@ from typing import Annotated
 
 import typer
 
-from tacit.federation.cards import certificate_of, write_card
-from tacit.federation.identity import fingerprint, spelled
-
 
 def keygen_command(
     name: Annotated[str, typer.Option(help="What the others will call this member.")],
@@ -21,6 +18,8 @@ def keygen_command(
     NAME.key stays here and is readable by its owner alone. NAME.card is public: send it to whoever writes the
     manifest, and compare the fingerprint by telephone.
     """
+    from tacit.federation.cards import certificate_of, write_card
+
     files = write_card(folder, name, address)
     typer.echo(f"Wrote {files.key} (keep it), {files.certificate} and {files.card} (send it).")
     _show(*certificate_of(files.card))
@@ -30,10 +29,14 @@ def fingerprint_command(
     file: Annotated[Path, typer.Argument(help="A .crt, a .card, or a .key with its .crt beside it.")],
 ) -> None:
     """Show a member's fingerprint: to read out your own, or to compare somebody's card."""
+    from tacit.federation.cards import certificate_of
+
     _show(*certificate_of(file))
 
 
 def _show(name: str, certificate: str) -> None:
+    from tacit.federation.identity import fingerprint, spelled
+
     typer.echo(f"Fingerprint of {name}:")
     for line in spelled(fingerprint(certificate)):
         typer.echo(f"  {line}")

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import signal
 import sys
 from typing import Annotated
@@ -32,6 +33,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network.",
 )
 _STOPPED = 130
+_OBJECTS = 100_000  # between collections: modules make many objects that stay, and looking through them is dear
 
 
 def _version(wanted: bool) -> None:
@@ -53,6 +55,7 @@ def _options(
 def main() -> None:
     """Run the command line; no expected error ends in a traceback."""
     write_everything()
+    gc.set_threshold(_OBJECTS)
     before = signal.signal(signal.SIGTERM, _interrupt)  # stopped by a service manager: as tidily as by Ctrl-C
     try:
         app(prog_name="tacit")  # python -m tacit too: completion asks for it by that name

@@ -9,7 +9,6 @@ import typer
 
 from tacit.cli.solve import solve
 from tacit.errors import InputError
-from tacit.solving import load_problem
 
 
 def up(
@@ -25,6 +24,8 @@ def up(
     The same as `tacit solve --runtime peers`. Ctrl-C stops all of them, and leaves nothing behind: exit code 130.
     """
     if agents is not None:
+        from tacit.solving import load_problem
+
         there = len(load_problem(problem).problem.network)
         if there != agents:
             raise InputError(

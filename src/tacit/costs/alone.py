@@ -43,5 +43,5 @@ def shortened(rows: Array) -> Shortened:
 
 
 def sampled(rows: Array) -> Array:
-    """Return rows from all over a table: all, or at least twice as many as it has columns."""
-    return rows[:: max(1, len(rows) // (2 * rows.shape[1] + 8))]
+    """Return rows from all over a table: all, or at least three times as many as it has columns."""
+    return rows[:: max(1, len(rows) // (3 * rows.shape[1] + 12))]

@@ -2,7 +2,7 @@
 
     minimise Σ f_i(P_i)   subject to   Σ P_i = Σ d_i in every period,   Pmin ≤ P ≤ Pmax,   ramps
 
-1. Can it be met at all? One secret total.                               `totals`
+1. Can it be met at all? One secret total.                               `_room`
 2. The price λ at which offers meet needs: consensus on the dual.        `market`, `proximal`
 3. The outputs, balanced and split fairly: one more secret total.        `recovery`
 """
@@ -23,10 +23,9 @@ from tacit.dispatch.flows import Overload, flows, overloads
 from tacit.dispatch.grid import Grid, read_grid
 from tacit.dispatch.market import CLOSE, GOSSIPED, SlowWarning, agree_on_price, slowness
 from tacit.dispatch.proximal import follow_ramps
-from tacit.dispatch.recovery import per_agent, recover, resolution
+from tacit.dispatch.recovery import added_up, per_agent, recover, resolution
 from tacit.dispatch.schedule import Limit, Schedule
 from tacit.dispatch.statement import exposed, protecting_links, statement
-from tacit.dispatch.totals import secret_totals
 from tacit.errors import InfeasibleError, InputError, ProtectionError, TacitError
 from tacit.listing import listed
 from tacit.runtimes import Progress
@@ -169,8 +168,8 @@ def _room(grid: Grid, who: Agents, *, masked: bool, runtime: str) -> tuple[_Room
         np.tile([[getattr(unit, end)] for unit in grid.generators], (1, grid.periods)) for end in ("low", "high")
     )
     parts = [per_agent(who, most) - who.demand, who.demand - per_agent(who, least)]
-    totals, answer = secret_totals(who.graph, np.concatenate(parts, axis=1), masked=masked, runtime=runtime)
-    spare, above = np.split(totals, 2)
+    answer = added_up(who, np.concatenate(parts, axis=1), masked=masked, runtime=runtime)
+    spare, above = np.split(answer.x, 2)
     fine = 1e-9 * np.maximum(np.abs(grid.demand).sum(axis=0), 1.0)
     for room, what, remedy in (
         (spare, "more than all generators can give", "commit more units, or shed load"),

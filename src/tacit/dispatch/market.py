@@ -16,11 +16,12 @@ from tacit.dispatch.agents import Agents
 from tacit.dispatch.curves import summed
 from tacit.dispatch.dual import Supply
 from tacit.dispatch.generators import Generator
-from tacit.dispatch.totals import BOUND
 from tacit.masks import AffineMasks, SumMasks
 from tacit.runtimes import Progress
 from tacit.solving import Answer, Problem, solve
 
+BOUND = 2.0**20
+"""MW that no number of one agent exceeds: public, and beyond any grid."""
 CLOSE, GOSSIPED = 1e-12, 1e-8
 """Relative errors of the price at which a run ends: by sums, and by gossip."""
 _STIFF = 5.0  # ADMM's penalty, in units of the average supply curve's slope

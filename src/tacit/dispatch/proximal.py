@@ -24,8 +24,7 @@ from tacit.dispatch.agents import Agents
 from tacit.dispatch.generators import Generator
 from tacit.dispatch.market import price_level, slope_of
 from tacit.dispatch.ramped import RampedSupply
-from tacit.dispatch.recovery import per_agent
-from tacit.dispatch.totals import secret_totals
+from tacit.dispatch.recovery import added_up, per_agent
 from tacit.errors import InfeasibleError, TacitError
 from tacit.masks import SumMasks
 from tacit.runtimes import Progress
@@ -100,8 +99,9 @@ def follow_ramps(
         spent = np.array([unit.cost(path) for unit, path in zip(generators, output, strict=True)])
         told = [per_agent(agents, output) - agents.demand, agents.demand]
         told += [per_agent(agents, part.sum(axis=1, keepdims=True)) / _UNIT for part in (moved, spent)]
-        totals, counted = secret_totals(agents.graph, np.concatenate(told, axis=1), masked=masked, runtime=runtime)
+        counted = added_up(agents, np.concatenate(told, axis=1), masked=masked, runtime=runtime)
         answers.append(counted)
+        totals = counted.x
         off, demand = np.abs(totals[:periods]), np.abs(totals[periods : 2 * periods])
         gap, cost = totals[-2:]
         centre = output

@@ -20,9 +20,12 @@ import numpy as np
 from tacit.dispatch.agents import Agents
 from tacit.dispatch.curves import along, padded
 from tacit.dispatch.generators import Generator
-from tacit.dispatch.totals import secret_totals
+from tacit.dispatch.market import BOUND
 from tacit.errors import TacitError
+from tacit.masks import SumMasks
+from tacit.network import Network
 from tacit.solving import Answer
+from tacit.solving.total import total
 from tacit.typing import Array
 
 _WIDER = 8  # attempts, each ten times as wide as the one before
@@ -48,9 +51,9 @@ def recover(
         below, above = offers(price - room), offers(price + room)
         short = agents.demand - per_agent(agents, below)
         parts = np.concatenate([short, per_agent(agents, above - below)], axis=1)
-        totals, answer = secret_totals(agents.graph, parts, masked=masked, runtime=runtime)
+        answer = added_up(agents, parts, masked=masked, runtime=runtime)
         answers.append(answer)
-        missing, spread = np.split(totals, 2)
+        missing, spread = np.split(answer.x, 2)
         share = np.clip(np.where(spread > 0, missing / np.where(spread > 0, spread, 1.0), 0.0), 0.0, 1.0)
         off = np.abs(missing - share * spread)
         least = _LEFT * np.maximum(np.abs(agents.demand).sum(axis=0), 1.0) + 4.0 * resolution(answer)
@@ -72,11 +75,17 @@ def offering(generators: tuple[Generator, ...]) -> Callable[[Array], Array]:
 
 def per_agent(agents: Agents, output: Array) -> Array:
     """Return the outputs added up for every agent, (n, T)."""
-    total = np.zeros((len(agents.holds), output.shape[1]))
+    sums = np.zeros((len(agents.holds), output.shape[1]))
     owner = np.repeat(np.arange(len(agents.holds)), [len(held) for held in agents.holds])
     which = [k for held in agents.holds for k in held]
-    np.add.at(total, owner, output[which])
-    return total
+    np.add.at(sums, owner, output[which])
+    return sums
+
+
+def added_up(agents: Agents, parts: Array, *, masked: bool, runtime: str) -> Answer:
+    """Return the run that adds up the agents' rows of *parts*, (n, k) in MW: its x is their total."""
+    privacy = SumMasks(bound=BOUND) if masked else None
+    return total(Network(agents.graph), list(parts), privacy=privacy, runtime=runtime)
 
 
 def resolution(answer: Answer) -> float:

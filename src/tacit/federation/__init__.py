@@ -11,18 +11,20 @@ with what `tacit.typing.Cost` lists. `draw_up` makes the manifest from the membe
 `tacit federation new` does, and `Manifest.read` reads it; its parts are `Member`, `Model`, `Masks` and `Stop`.
 """
 
-from tacit.federation.account import Consent, Permit, ask_ledger
+from tacit.federation.account import Permit, ask_ledger
 from tacit.federation.cards import Card, read_card, write_card
 from tacit.federation.checking import Assessment, check
 from tacit.federation.drawing_up import Plan, draw_up
+from tacit.federation.entries import Consent
 from tacit.federation.epochs import without
 from tacit.federation.fitting import Fitting
 from tacit.federation.hiding import Hiding
 from tacit.federation.identity import fingerprint
 from tacit.federation.joining import join
 from tacit.federation.leaving import Leaving, leave_out
-from tacit.federation.manifest import Manifest, Masks, Member, Model, Stop
+from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
+from tacit.federation.sections import Masks, Member, Model, Stop
 from tacit.federation.statements import Statements, statements_of
 from tacit.runtimes.peers.identity import write_key
 

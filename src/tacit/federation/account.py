@@ -1,9 +1,8 @@
 """A member's ledger around its run: asked before anything is sent, written before anything is published.
 
-A run is known by what was released: its title, number and session, the key of its masks and this member's records,
-the last two by one-way digests. A restart finds its own entry and makes no second one, and so does one that comes
-after a crash between the entry and the first message. The same manifest with fresh masks, in a new folder or after
-the state was lost, is another run, and counts again.
+A restart finds its own entry and makes no second one, and so does one that comes after a crash between the entry
+and the first message. The same manifest with fresh masks, in a new folder or after the state was lost, is another
+run, and counts again.
 
 A later epoch is no second run. With Gaussian masks it is the same view of those who stay, on a graph without those
 who have left: what is entered is by how much that costs more. Secret sums have new masks, and cost nothing. Either
@@ -12,56 +11,26 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tacit.certificates import Entry, Exposure, Ledger, Release, Review
-from tacit.certificates.release import Version
+from tacit.certificates import Exposure, Ledger, Release, Review
 from tacit.errors import FileError, InputError, RefusedError
+from tacit.federation.entries import (
+    Consent,
+    earlier_entry,
+    is_entered,
+    name_of,
+    release_of,
+    repetitions,
+    unnamed,
+)
 from tacit.federation.epochs import Brought, brought
 from tacit.federation.manifest import Manifest
 from tacit.listing import listed
 from tacit.runtimes.peers import Agent
-
-_SHOWN = 16  # letters of the session in the name of an entry
-
-
-class Consent(NamedTuple):
-    """What a member says to its ledger before a run: which records these are, and what it takes upon itself."""
-
-    cost_version: str = "1"
-    versions: tuple[Version, ...] = ()
-    """Of its records."""
-    changed: tuple[str, ...] = ()
-    """Others who have said that theirs have changed."""
-    accept_exposure: bool = False
-    accept_change: bool = False
-
-
-def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
-    """Return a run as far as others see it; *draw* names its masks."""
-    masks, name = manifest.privacy, _name(manifest, manifest.epoch, manifest.session())
-    if masks.level == "none":
-        raise RefusedError(
-            f"{name} is refused: the manifest hides nothing (level = none), and no budget covers that."
-        )
-    return Release.of(
-        name,
-        manifest.network().graph,
-        sigma=masks.effective_sigma,
-        basis=masks.level,
-        cost_version=consent.cost_version,
-        versions=consent.versions,
-        changed=consent.changed,
-        key=draw,
-    )
-
-
-def _name(manifest: Manifest, epoch: int, session: str) -> str:
-    later = f", epoch {epoch}" if epoch else ""
-    return f"{manifest.title}, run {manifest.run}{later}, session {session[:_SHOWN]}"
 
 
 class _Case(NamedTuple):
@@ -82,51 +51,69 @@ class Permit(NamedTuple):
 
 def ask_ledger(manifest: Manifest, agent: Agent, file: Path, consent: Consent) -> Permit:
     """Refuse a run that a member's ledger refuses; return what enters it, for `agent.run(on_commit=…)`."""
-    me = agent.me
-    if not file.exists():
-        raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
-    _refuse_strangers(manifest, consent.changed)
-    release = release_of(manifest, consent, draw=agent.draw())
     before = brought(agent.file, agent.seat) if manifest.epoch else None
+    return permit(manifest, agent.me, file, consent, draw=agent.draw, before=before)
+
+
+def permit(
+    manifest: Manifest,
+    me: str,
+    file: Path,
+    consent: Consent,
+    *,
+    draw: Callable[[], str],
+    before: Brought | None = None,
+) -> Permit:
+    """Return the permit of a member's ledger: the law by itself, without an agent.
+
+    *draw* names the masks, and nothing while there are none; *before* is what the member brings from an earlier
+    epoch.
+    """
+    _refuse_strangers(manifest, consent.changed)
+    release = release_of(manifest, consent, draw=draw())
     accept = (me,) if consent.accept_change else ()
     accepted: tuple[Exposure, ...] = ()
-    with Ledger(file) as book:
+    with _opened(file) as book:
         if book.owner not in (None, me):
             raise InputError(f"{file}: is the ledger of {book.owner}, not of {me}.")
         if before is not None and before.committed:
             _make_up_for(book, manifest, before, consent)
         case = _case(book, manifest, release, before)
-        if case.release is not None and not _is_entered(book, case.release):
-            review = book.check(_unnamed(book, case.release), left=case.left, accept_changes=accept)
+        if case.release is not None and not is_entered(book, case.release):
+            review = book.check(unnamed(book, case.release), left=case.left, accept_changes=accept)
             _refuse(case, review, consent)
             accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
         elif case.release is not None:
-            accepted = _accepted(book, manifest, agent)
+            accepted = _accepted(book, manifest, draw())
 
     def enter() -> None:
         if case.release is None:
             return
-        new = case.release if case.release.masks else replace(case.release, key=agent.draw())
+        new = case.release if case.release.masks else replace(case.release, key=draw())
         with Ledger(file) as book:
-            if not _is_entered(book, new):
-                book.add(_unnamed(book, new), left=case.left, accept_changes=accept)
+            if not is_entered(book, new):
+                book.add(unnamed(book, new), left=case.left, accept_changes=accept)
 
     return Permit(enter, accepted)
 
 
-def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:
-    """Return what a run that is over, and was entered, tells of this member by subtraction."""
+def _opened(file: Path) -> Ledger:
     if not file.exists():
         raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
-    with Ledger(file) as book:
-        return _accepted(book, manifest, agent)
+    return Ledger(file)
 
 
-def _accepted(book: Ledger, manifest: Manifest, agent: Agent) -> tuple[Exposure, ...]:
-    draw, name = agent.draw(), _name(manifest, manifest.epoch, manifest.session())
+def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Exposure, ...]:
+    """Return what a run that is over, and was entered, tells of this member by subtraction."""
+    with _opened(file) as book:
+        return _accepted(book, manifest, agent.draw())
+
+
+def _accepted(book: Ledger, manifest: Manifest, draw: str) -> tuple[Exposure, ...]:
+    name = name_of(manifest, manifest.epoch, manifest.session())
     entries = book.entries()
     same = [entry for entry in entries if draw and entry.release.key == draw]
-    names = set(_repetitions(name, len(entries)))
+    names = set(repetitions(name, len(entries)))
     same = same or [entry for entry in entries if entry.release.run in names]
     return tuple(e for e in book.reviewed(same[-1]).exposed if e.is_change) if same else ()
 
@@ -139,25 +126,13 @@ def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
 
 def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, consent: Consent) -> None:
     """Enter an earlier epoch that is in no ledger: something may have been published in it."""
-    if _earlier(book, manifest, before) is None:
-        book.add(_unnamed(book, release_of(before.origin, consent, draw=before.draw)), anyway=True)
-
-
-def _earlier(book: Ledger, manifest: Manifest, before: Brought) -> Entry | None:
-    """Return the entry of the epoch in which the masks were exchanged, or else of the one just before."""
-    entries = book.entries()
-    same = [entry for entry in entries if entry.release.key == before.draw]
-    names = (
-        _name(manifest, before.origin.epoch, before.origin.session()),
-        _name(manifest, manifest.epoch - 1, manifest.previous),
-    )
-    unkeyed = {entry.release.run: entry for entry in entries if not entry.release.key}
-    return next(iter(same), None) or next((unkeyed[name] for name in names if name in unkeyed), None)
+    if earlier_entry(book, manifest, before) is None:
+        book.add(unnamed(book, release_of(before.origin, consent, draw=before.draw)), anyway=True)
 
 
 def _case(book: Ledger, manifest: Manifest, release: Release, before: Brought | None) -> _Case:
     """Return what a run tells beyond what is in the ledger."""
-    earlier = None if before is None else _earlier(book, manifest, before)
+    earlier = None if before is None else earlier_entry(book, manifest, before)
     if before is None or earlier is None:
         return _Case(release)
     left = tuple(a for a in earlier.release.participants if a not in manifest.members)
@@ -186,26 +161,3 @@ def _refuse(case: _Case, review: Review, consent: Consent) -> None:
             f'knows the sums before and after. The members agreed to that beforehand (dropout = "exclude"); if you '
             "do so now, start again with --accept-exposure."
         )
-
-
-def _unnamed(book: Ledger, release: Release) -> Release:
-    """Return the release under a name that no entry has yet: a repetition says that it is one."""
-    names = {entry.release.run for entry in book.entries()}
-    return replace(release, run=next(name for name in _repetitions(release.run, len(names)) if name not in names))
-
-
-def _repetitions(run: str, count: int) -> Iterator[str]:
-    """Yield the names that so many entries of one run may have, and one more."""
-    yield run
-    yield from (f"{run}, again {k}" for k in range(2, count + 3))
-
-
-def _is_entered(book: Ledger, release: Release) -> bool:
-    """Tell whether an entry has these masks. Entries from before masks had names are known by the run's."""
-    if not release.key and not release.masks:  # not drawn yet
-        return False
-    return any(
-        entry.release.participants == release.participants
-        and (entry.release.key == release.key if entry.release.key else entry.release.run == release.run)
-        for entry in book.entries()
-    )

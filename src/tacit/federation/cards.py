@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import FileError, InputError
-from tacit.federation.manifest import Member, address_of
+from tacit.federation.sections import Member, address_of
 from tacit.runtimes.peers.identity import der, refuse_bad_name, write_key
 
 

@@ -12,7 +12,8 @@ from tacit.errors import InputError
 from tacit.federation.declared import telling_of
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
-from tacit.federation.manifest import Manifest, address_of
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import address_of
 from tacit.listing import listed
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network

@@ -22,7 +22,8 @@ from tacit.federation.cards import Card
 from tacit.federation.fitting import OF_ROWS, Fitting
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
-from tacit.federation.manifest import Manifest, Member, Model, Stop
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Member, Model, Stop
 from tacit.network import well_connected
 from tacit.solving.effort import worth_hessians
 from tacit.tables import Dictionary

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from tacit.errors import InputError
-from tacit.federation.manifest import Model
+from tacit.federation.sections import Model
 from tacit.listing import conjoined
 from tacit.solving.cost_files import FAMILIES, refuse_target
 from tacit.tables import Sheet

@@ -9,7 +9,7 @@ import networkx as nx
 
 from tacit.certificates import calibrate
 from tacit.errors import InputError
-from tacit.federation.manifest import Masks
+from tacit.federation.sections import Masks
 from tacit.listing import conjoined, listed
 from tacit.masks import LEVELS, Level, has_sigma
 from tacit.masks.pairing import WAYS, Way

@@ -13,7 +13,8 @@ import msgspec
 
 from tacit.costs import Family
 from tacit.federation.epochs import Epochs
-from tacit.federation.manifest import Manifest, address_of
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import address_of
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.seat import Endpoint, Seat
 

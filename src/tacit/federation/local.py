@@ -9,7 +9,8 @@ from typing import cast
 import msgspec
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
-from tacit.federation.manifest import Manifest, Masks, Member, Stop
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Masks, Member, Stop
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.local import endpoints, refuse_unshared
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tacit.errors import MismatchError, RangeError
-from tacit.federation.account import Consent, Permit, accepted_before, ask_ledger
+from tacit.federation.account import Permit, accepted_before, ask_ledger
 from tacit.federation.checking import refuse_stranger
+from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest

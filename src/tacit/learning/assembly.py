@@ -19,21 +19,20 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from tacit.algorithms import Total
 from tacit.certificates import Certificate, certify, exposing, headline
-from tacit.costs import Affine, Family, stack
+from tacit.costs import Family
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
 from tacit.learning.links import connected
 from tacit.learning.parties import Table
 from tacit.listing import conjoined
 from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
-from tacit.runtimes import RUNTIMES, Job, StoppingRule
 from tacit.solving import Answer, Problem, choose, solve
+from tacit.solving.by_name import runtime_called
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
-from tacit.spelling import did_you_mean
+from tacit.solving.total import adding_up
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array, Summand
 
@@ -70,11 +69,7 @@ class Assembly:
                 "there is one party, and nobody to hide anything from: name at least three in groups=, or fit its "
                 "records with scikit-learn."
             )
-        if runtime not in RUNTIMES:
-            raise InputError(
-                f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
-                f"{did_you_mean(runtime, RUNTIMES)}"
-            )
+        self._runs = runtime_called(runtime)
         if not 0 <= any <= max(len(names) - 2, 1):
             raise VacuousError(f"any = {any} of {len(names)} parties: at least two must be honest.")
         self.privacy = mechanism(privacy)
@@ -143,12 +138,8 @@ class Assembly:
         masks = self.sums
         if masks is not None:
             self._refuse_large(told, masks.bound, columns)
-        costs = [Affine(numbers) for numbers in told]
-        job = Job(
-            network=self.network, costs=costs, stack=stack(costs), x0=np.zeros(len(told[0])), algorithm=Total(),
-            exact=True, weights="metropolis", privacy=masks, rule=StoppingRule(),
-        )  # fmt: skip
-        run = RUNTIMES[self.runtime](job, None)
+        job = adding_up(self.network, told, privacy=masks)
+        run = self._runs(job, None)
         self.account = self.account.entered(what, numbers=len(told[0]), sums=1)
         return np.array(run.x[0])
 

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.federation.manifest import Manifest, Model
+from tacit.federation.manifest import Manifest
+from tacit.federation.sections import Model
 from tacit.learning.inference import Summary, covariance, deviations, named
 from tacit.runtimes.agent import Outcome
 from tacit.solving.facts import Facts
@@ -43,17 +44,17 @@ def fitted_table(manifest: Manifest, columns: Sequence[str], outcome: Outcome) -
     penalty = _penalty(manifest, model, m)
     G = None if outcome.hessian is None or model.l1 else outcome.hessian - np.diag(penalty)
     value = None if outcome.value is None else outcome.value - 0.5 * float(penalty @ outcome.x**2)
-    told = None
+    likely = None
     if facts is not None and value is not None and G is not None and model.family in _LIKELY:
-        told = _LIKELY[model.family](value, facts, G, penalty, model.intercept)
-    known = told.dispersion if told is not None else 1.0 if model.family in ("logistic", "poisson") else np.nan
+        likely = _LIKELY[model.family](value, facts, G, penalty, model.intercept)
+    known = likely.dispersion if likely is not None else 1.0 if model.family in ("logistic", "poisson") else np.nan
     errors = np.full(m, np.nan) if G is None else deviations(np.eye(m), covariance(G, penalty, known))
     extra = () if facts is None or not facts.dropped else (("left out", float(facts.dropped)),)
     return Summary(
         model=f"{model.family} ({_title(manifest, model)})", names=named(columns, intercept=model.intercept),
-        coefficients=outcome.x, standard_errors=errors, freedom=np.inf if told is None else told.freedom,
+        coefficients=outcome.x, standard_errors=errors, freedom=np.inf if likely is None else likely.freedom,
         observations=None if facts is None else facts.records, parties=len(manifest.members),
-        facts=(*(told.facts if told is not None else ()), *extra),
+        facts=(*(likely.facts if likely is not None else ()), *extra),
     )  # fmt: skip
 
 

@@ -7,10 +7,11 @@ from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
 from tacit.masks.gaussian import draw
 from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits, needs_sigma
-from tacit.masks.mechanism import Hidden, Mechanism, effective_sigma, has_a_law
+from tacit.masks.mechanism import Hidden, Mechanism
 from tacit.masks.pairing import Pairing, Way, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
 from tacit.masks.sums import SecretSums, SumMasks
+from tacit.masks.terms import Terms, effective_sigma, has_a_law
 from tacit.masks.words import FixedPoint
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SecretSums",
     "Source",
     "SumMasks",
+    "Terms",
     "Way",
     "agent_keys",
     "draw",

@@ -32,9 +32,10 @@ from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
 from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
-from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded, Terms
+from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
+from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Array, Peers, Summand
 

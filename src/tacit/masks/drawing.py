@@ -76,5 +76,5 @@ def refuse_other(privacy: object) -> None:
     if missing:
         raise InputError(
             f"{type(privacy).__name__} has no {', '.join(missing)}, which every mechanism of its kind has; derive "
-            "it from tacit.Mechanism, which answers what it can."
+            "it from tacit.masks.Mechanism, which answers what it can."
         )

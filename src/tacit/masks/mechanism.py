@@ -7,16 +7,15 @@ for all agents at once.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import Any, NamedTuple, Protocol
 
 from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage, Kind
-from tacit.errors import VacuousError
 from tacit.masks.coefficients import Basis
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
+from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Peers, Summand
 
@@ -38,45 +37,6 @@ class Rounded:
         self.degree, self.links, self.first, self.resolution = peers.degree, peers.links, peers.first, resolution
         self.mix, self.gather, self.swap = peers.mix, peers.gather, peers.swap
         self.total, self.sum = peers.total, peers.sum
-
-
-class Terms(NamedTuple):
-    """What a run's masks are, in numbers that are open to all."""
-
-    bound: float  # the public limit on every number that is masked
-    step: float  # to which those numbers are rounded
-    noise: float  # that rounding leaves in the average gradient, with a margin
-    sigma: float | None = None  # the deviation of Gaussian masks
-    blur: float = 0.0  # the noise on gradients of a cost whose parts do not come apart exactly
-    link_scales: tuple[tuple[Any, Any, float], ...] = ()
-    words: int | None = None  # of 64 bits, that carry a number of a secret sum
-    sum_error: float | None = None  # the most by which a secret sum can be off: n·step/2
-
-
-class Width(Protocol):
-    """What decides how wide masks are: the terms of a run, or its record."""
-
-    @property
-    def sigma(self) -> float | None:
-        """Return the deviation of Gaussian masks."""
-
-    @property
-    def words(self) -> int | None:
-        """Return the words of secret sums."""
-
-
-def has_a_law(masks: Width) -> bool:
-    """Tell whether masks are Gaussian or uniform, so that a theorem says what they hide."""
-    return masks.sigma is not None or masks.words is not None
-
-
-def effective_sigma(masks: Width) -> float:
-    """Return the σ that a guarantee is made with: infinite for secret sums, whose masks are uniform."""
-    if masks.sigma is not None:
-        return masks.sigma
-    if not has_a_law(masks):
-        raise VacuousError("these masks are neither Gaussian nor uniform, so no theorem here says what they hide.")
-    return math.inf
 
 
 class Manner(Protocol):

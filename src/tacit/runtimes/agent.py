@@ -126,18 +126,16 @@ def run_agent(
                 verdict = watch.look(done, look)
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
-    hessian = getattr(state, "hessian", None)
-    value = getattr(state, "value", None)
-    facts = getattr(state, "facts", None)
-    doubt = Doubt.of(state)
+    findings = job.findings(state)
+    doubt = Doubt.of(findings)
     return Outcome(
         np.atleast_1d(state.x),
         done,
         verdict.with_doubt(doubt),
         tuple(watch.history),
-        hessian,
-        None if value is None else float(value),
-        facts,
+        findings.hessian,
+        None if findings.value is None else float(findings.value),
+        findings.facts,
         doubt,
     )
 

@@ -1,19 +1,17 @@
 """What a run leaves open although it is over: directions that no sum can tell, and how much may be left to gain.
 
-An algorithm that knows it keeps three numbers in its state: `loose`, how much every unknown has to do with it,
+An algorithm that knows it has three numbers among its findings: `loose`, how much every unknown has to do with it,
 `bound`, by how much the sum of the costs could still fall at most, and `fell`, by how much it has fallen. Only the
 ratio of the last two leaves: it says as much, and no sum of costs.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
 from tacit.listing import conjoined
-from tacit.typing import Array
+from tacit.typing import Array, Findings
 
 _LISTED = 12
 _INVOLVED = 1e-3  # of the unknown most involved: below this it only shares in the rounding of the others
@@ -27,12 +25,11 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """The most by which the sum of the costs could still fall, over what it has fallen; None: nothing bounds it."""
 
     @classmethod
-    def of(cls, state: Any) -> Doubt | None:
-        """Return what a last state leaves open; None where nothing is, or where the algorithm does not know."""
-        loose = getattr(state, "loose", None)
-        if loose is None or not loose.any():
+    def of(cls, findings: Findings) -> Doubt | None:
+        """Return what a run leaves open; None where nothing is, or where the algorithm does not know."""
+        if findings.loose is None or not findings.loose.any():
             return None
-        return cls.among(loose, float(state.bound), float(state.fell))
+        return cls.among(findings.loose, float(findings.bound), float(findings.fell))
 
     @classmethod
     def among(cls, loose: Array, bound: float, fell: float) -> Doubt:

@@ -13,7 +13,7 @@ from tacit.network import Network
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Algorithm, Array, Peers
+from tacit.typing import Algorithm, Array, Findings, Peers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Job:
 
     def watch(self, on_progress: Callable[[Progress], None] | None) -> Watch:
         """Return who judges this run."""
-        window = getattr(self.algorithm, "window", None)
+        window = self.algorithm.window if isinstance(self.algorithm, Algorithm) else None
         return Watch(
             self.rule,
             floor=self.floor,
@@ -45,6 +45,10 @@ class Job:
             on_progress=on_progress,
             **({} if window is None else {"window": window}),
         )
+
+    def findings(self, state: Any) -> Findings:
+        """Return what the last state says beside x, where the algorithm knows."""
+        return self.algorithm.findings(state) if isinstance(self.algorithm, Algorithm) else Findings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

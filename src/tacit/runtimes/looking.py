@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.typing import Array
+from tacit.typing import Array, Estimating
 
 _UNTOLD = -1.0  # in the place of an error that an algorithm does not know
 
@@ -54,7 +54,7 @@ class Observer:
         """Return what this agent says after a round from one state to the next."""
         x = np.atleast_2d(after.x)
         seen = before.x if self.seen is None else self.seen
-        error = float(after.error) if hasattr(after, "error") else _UNTOLD
+        error = float(after.error) if isinstance(after, Estimating) else _UNTOLD
         numbers = [_largest(x), _largest(after.x - before.x), _largest(after.x - seen), drift(before, after), error]
         self.seen = after.x
         return np.concatenate([numbers, x.max(axis=0), (-x).max(axis=0)])

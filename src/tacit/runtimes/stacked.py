@@ -138,7 +138,7 @@ def run(
                 done += 1
             verdict = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
-    doubt = Doubt.of(state)
+    doubt = Doubt.of(job.findings(state))
     return Run(
         x=x, rounds=done, traffic=stacked.traffic, verdict=verdict.with_doubt(doubt), history=tuple(watch.history),
         doubt=doubt,

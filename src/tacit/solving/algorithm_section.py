@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Standardised, Total
 from tacit.errors import AlgorithmError
+from tacit.network import WEIGHTS
 from tacit.spelling import did_you_mean
 
 Agreed = AnyAlgorithm | Standardised | Total
@@ -73,7 +74,16 @@ def agreed(section: Mapping[str, Any]) -> tuple[Agreed, str]:
         algorithm = msgspec.convert(settings, known[name])
     except msgspec.ValidationError as error:
         raise AlgorithmError(f"[algorithm] {name}: {error}.") from error
-    return algorithm, weights or algorithm.weights
+    return algorithm, weights_called(weights) or algorithm.weights
+
+
+def weights_called(name: str | None) -> str | None:
+    """Return the name of mixing weights, or None for those that the algorithm prefers; refuse any other."""
+    if name is not None and name not in WEIGHTS:
+        raise AlgorithmError(
+            f"no weights are called {name!r}; choose one of {', '.join(WEIGHTS)}.{did_you_mean(name, WEIGHTS)}"
+        )
+    return name
 
 
 def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Iterable[str]) -> None:

@@ -59,11 +59,12 @@ from tacit.algorithms.chebyshev import Gossip
 from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
-from tacit.network import WEIGHTS
 from tacit.runtimes.tree import depth_of
+from tacit.solving.algorithm_section import weights_called
 from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
 from tacit.spelling import did_you_mean
+from tacit.typing import Tunable
 
 _DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
@@ -85,11 +86,7 @@ def choose(
     tree: bool = True,
 ) -> Choice:
     """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
-    if weights is not None and weights not in WEIGHTS:
-        raise AlgorithmError(
-            f"no weights are called {weights!r}; choose one of {', '.join(WEIGHTS)}."
-            f"{did_you_mean(weights, WEIGHTS)}"
-        )
+    weights_called(weights)  # refuses what is none
     if not isinstance(algorithm, str):
         missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
         if missing:
@@ -98,7 +95,7 @@ def choose(
             )
         _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
         _refuse_settings(algorithm)
-        if algorithm.sums and hasattr(algorithm, "tuned"):
+        if algorithm.sums and isinstance(algorithm, Tunable):
             algorithm.tuned(Landscape(problem.stack, problem.network))  # refuses costs that it cannot take
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":

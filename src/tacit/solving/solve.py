@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import warnings
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
@@ -14,18 +12,18 @@ import numpy as np
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import InputError
 from tacit.masks import Mechanism, drawn_once
-from tacit.runtimes import MAX_ROUNDS, RUNTIMES, TOLERANCE, Job, Progress, Run, StoppingRule
+from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Job, Progress, Run, StoppingRule
 from tacit.solving import confined
 from tacit.solving.answer import Answer
+from tacit.solving.by_name import runtime_called
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.reconsidered import reconsidered
-from tacit.solving.record import Phase1, Phase2, RunRecord
+from tacit.solving.recorded import recorded
 from tacit.solving.stamping import stamped
 from tacit.solving.telling import Telling, stamps_of, telling
-from tacit.spelling import did_you_mean
-from tacit.stamps import Stamp, voided
+from tacit.stamps import Stamp
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
 
@@ -66,11 +64,7 @@ def solve(
     allows gossip only, no sums over a spanning tree. *weights* overrides the mixing weights that the algorithm
     prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
     """
-    if runtime not in RUNTIMES:
-        raise InputError(
-            f"no runtime is called {runtime!r}; choose one of {', '.join(RUNTIMES)}."
-            f"{did_you_mean(runtime, RUNTIMES)}"
-        )
+    runs = runtime_called(runtime)
     if hide is not None and not (np.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     job, choice, stamps, cautions, tells = prepare(
@@ -90,7 +84,7 @@ def solve(
     for sentence in cautions:
         warnings.warn(sentence, InexactWarning, stacklevel=2)
     start = time.perf_counter()
-    run = RUNTIMES[runtime](job, on_progress)
+    run = runs(job, on_progress)
     seconds = time.perf_counter() - start
     if tells is not None:  # as many rounds as were needed, and not as many as were expected
         tells = tells.after(run.rounds)
@@ -105,11 +99,10 @@ def solve(
         said.append(run.doubt.sentence())
         warnings.warn(said[-1], CollinearWarning, stacklevel=2)
     return Answer(
-        record=_record(
-            problem,
-            privacy,
-            choice,
+        record=recorded(
+            job,
             run,
+            reason=choice.reason,
             runtime=runtime,
             seconds=seconds,
             stamps=stamps,
@@ -201,73 +194,3 @@ def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
     terms = privacy.terms(problem.network, problem.dim)
     blur = 0.0 if privacy.coverage(problem.stack).exact else 8.0 * np.sqrt(problem.dim) * terms.blur
     return float(terms.noise + blur) / max(problem.least_curvature, 1e-2)
-
-
-def _record(
-    problem: Problem,
-    privacy: Mechanism | None,
-    choice: Choice,
-    run: Run,
-    *,
-    runtime: str,
-    seconds: float,
-    stamps: list[Stamp],
-    cautions: list[str],
-    tells: Telling | None,
-    hide: float | None,
-) -> RunRecord:
-    network, last = problem.network, run.history[-1] if run.history else None
-    return RunRecord(
-        tacit=version("tacit"),
-        agents=[str(agent) for agent in network.agents],
-        links=[(int(i), int(j)) for i, j in network.links],
-        families=problem.families,
-        unknowns=problem.dim,
-        runtime=runtime,
-        private=privacy is not None and not voided(stamps),
-        stamps=stamps,
-        phase1=_phase1(problem, privacy, hide),
-        phase2=Phase2(
-            algorithm=type(choice.algorithm).__name__,
-            settings=dataclasses.asdict(choice.algorithm),
-            weights=choice.weights,
-            reason=choice.reason,
-            exact=choice.algorithm.exact,
-            sums=list(choice.algorithm.sums),
-            rounds=run.rounds,
-            exchanges=run.traffic.exchanges,
-            messages=run.traffic.messages,
-            bytes=run.traffic.bytes,
-        ),
-        status=run.verdict.status,
-        sentence=run.verdict.sentence,
-        converged=run.verdict.status == "converged",
-        x=[value if np.isfinite(value) else None for value in run.x.mean(axis=0).tolist()],
-        disagreement=last.disagreement if last else None,
-        error=last.error if last else None,
-        history=list(run.history),
-        seconds=seconds,
-        doubt=run.doubt,
-        warnings=cautions,
-        tells=tells,
-    )
-
-
-def _phase1(problem: Problem, privacy: Mechanism | None, hide: float | None) -> Phase1 | None:
-    if privacy is None:
-        return None
-    terms, index = privacy.terms(problem.network, problem.dim), problem.network.index
-    coverage = privacy.coverage(problem.stack)
-    return Phase1(
-        mechanism=type(privacy).__name__,
-        coverage=coverage,
-        hides=str(coverage),
-        bound=terms.bound,
-        step=terms.step,
-        sigma=terms.sigma,
-        link_scales=[(index[a], index[b], scale) for a, b, scale in terms.link_scales],
-        words=terms.words,
-        sum_error=terms.sum_error,
-        pairing=privacy.pairing,
-        hide=hide,
-    )

@@ -8,12 +8,13 @@ affine masks that is the curvature of every cost, and the features of a regressi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.coverage import Kind
 from tacit.network import Topology
 from tacit.typing import Algorithm, Array, Cost
 
@@ -55,8 +56,8 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """x₀, (m,): where all agents start."""
     point: Array
     """Where the gradients are taken that masks hide, (m,)."""
-    mechanism: str = "none"
-    """none, affine, quadratic, basis or sums."""
+    mechanism: Kind | Literal["none", "coefficients"] = "none"
+    """Which masks; "coefficients" along any basis where phase 1 runs by itself."""
     sigma: float | None = None
     link_scales: Array | None = None
     """σ of every link as a multiple of sigma, (E,); None where all are 1."""

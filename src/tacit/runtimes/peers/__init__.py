@@ -9,7 +9,8 @@ processes on this machine.
 """
 
 from tacit.runtimes.peers.agent import Agent
-from tacit.runtimes.peers.local import Report, run
+from tacit.runtimes.peers.local import run
+from tacit.runtimes.peers.reports import Report
 from tacit.runtimes.peers.seat import Endpoint, Seat
 
 __all__ = [

@@ -34,7 +34,7 @@ from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections
-from tacit.runtimes.peers.ending import outcome_of, part, told, write_whole
+from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.linking import channel, connections
@@ -261,7 +261,7 @@ class Agent:
         links.flush()
         self.traffic = neighbours.traffic
         channels = [connections.neighbours[name].channel for name in self.neighbours]
-        store.advance(End([Mark(c.cursor, c.used) for c in channels], told(outcome)))  # before any goodbye
+        store.advance(End([Mark(c.cursor, c.used) for c in channels], written(outcome)))  # before any goodbye
 
     def _from(self, carried: Carried | None) -> Job:
         """Return the job, from where the epoch before had come; where all must hold the same x, from its start."""
@@ -313,12 +313,12 @@ class Agent:
         What it does at a few points stands for it, to eight digits: other machines round the last ones otherwise.
         """
         x0 = self.job.x0
-        told = [type(self.cost).__name__]
+        behaviour = [type(self.cost).__name__]
         with np.errstate(all="ignore"):
             for x in (x0, x0 + 1.0, x0 + np.cos(np.arange(len(x0)))):
                 for what in (self.cost.grad(x), self.cost.rough_prox(x, 1.0)):
-                    told += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
-        data = " ".join(told).encode()
+                    behaviour += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
+        data = " ".join(behaviour).encode()
         return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
 
 

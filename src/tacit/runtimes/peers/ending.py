@@ -73,7 +73,7 @@ def write_whole(path: Path, data: bytes) -> None:
     draft.replace(path)
 
 
-class _Told(msgspec.Struct, frozen=True, array_like=True):
+class _Written(msgspec.Struct, frozen=True, array_like=True):
     """An outcome as it is written down."""
 
     x: bytes
@@ -86,11 +86,11 @@ class _Told(msgspec.Struct, frozen=True, array_like=True):
     doubt: Doubt | None = None
 
 
-def told(outcome: Outcome) -> bytes:
+def written(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
     curvature, facts = (b"" if part is None else part.tobytes() for part in (outcome.hessian, outcome.facts))
     return msgspec.msgpack.encode(
-        _Told(
+        _Written(
             outcome.x.tobytes(),
             outcome.rounds,
             outcome.verdict,
@@ -103,9 +103,9 @@ def told(outcome: Outcome) -> bytes:
     )
 
 
-def outcome_of(told: bytes) -> Outcome:
+def outcome_of(data: bytes) -> Outcome:
     """Return the outcome that bytes tell."""
-    read = msgspec.msgpack.decode(told, type=_Told)
+    read = msgspec.msgpack.decode(data, type=_Written)
     m = len(read.x) // 8
     bent = np.frombuffer(read.curvature).reshape(m, m) if read.curvature else None
     facts = np.frombuffer(read.facts) if read.facts else None

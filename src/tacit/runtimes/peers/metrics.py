@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tacit.runtimes.peers.agent import Agent
 
@@ -35,6 +34,7 @@ def serve_metrics(agent: Agent, port: int | None) -> Iterator[None]:
     if port is None:
         yield
         return
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # heavy, and few ask for it
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

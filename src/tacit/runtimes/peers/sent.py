@@ -32,9 +32,9 @@ class Sent:
     def __init__(self, beside: Path, *, durable: bool) -> None:
         self._beside, self._durable = beside, durable
         names = (path.name for path in beside.parent.glob(f"{beside.name}-sent-*"))
-        found = sorted(int(number) for name in names if (number := name.rpartition("-")[2]).isdigit())
-        self._segments = deque(_Segment(self._path(number), {}) for number in found)
-        self._next = found[-1] + 1 if found else 0
+        numbers = sorted(int(last) for name in names if (last := name.rpartition("-")[2]).isdigit())
+        self._segments = deque(_Segment(self._path(number), {}) for number in numbers)
+        self._next = numbers[-1] + 1 if numbers else 0
         self._descriptor: int | None = None
 
     def append(self, links: Links, body: bytes) -> None:
@@ -68,7 +68,7 @@ class Sent:
 
     def read(self) -> dict[int, list[tuple[int, bytes]]]:
         """Return all messages, in order, by row; those that a link has acknowledged may be among them."""
-        found: dict[int, list[tuple[int, bytes]]] = {}
+        messages: dict[int, list[tuple[int, bytes]]] = {}
         for segment in self._segments:
             data = segment.path.read_bytes()
             start = 0
@@ -80,10 +80,10 @@ class Sent:
                 body = data[end - length : end]
                 for k in range(links):
                     row, number = _LINK.unpack_from(data, first + k * _LINK.size)
-                    found.setdefault(row, []).append((number, body))
+                    messages.setdefault(row, []).append((number, body))
                     segment.last[row] = number
                 start = end
-        return found
+        return messages
 
     def turn(self, acknowledged: list[int]) -> None:
         """Begin a new segment; drop those with nothing from *acknowledged* on, the next number of every row."""

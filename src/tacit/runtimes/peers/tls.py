@@ -187,9 +187,9 @@ async def dial(host: str, port: int, context: ssl.SSLContext) -> Stream:
 def open_ports(host: str, port: int) -> list[socket.socket]:
     """Return sockets that listen on every address of *host*."""
     ports = []
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     try:
-        for family, _, _, _, address in found:
+        for family, _, _, _, address in addresses:
             listening = socket.create_server(address[:2], family=family, backlog=128)
             listening.setblocking(False)
             ports.append(listening)

@@ -14,7 +14,7 @@ from whoever is not that agent. So every onlooker that counts is, or has with it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -82,7 +82,12 @@ class _Test:
 
     @cached_property
     def exact(self) -> _Exact:
-        return _Exact.of(self.labels, self.precision)
+        return _Exact.of(self.short, self.precision)
+
+    @cached_property
+    def short(self) -> list[tuple[Array, int]]:
+        """Shortened tables, and how many of their rows are records."""
+        return [shortened(part.rows)[:2] if part.alone is None else (part.rows, part.alone) for part in self.labels]
 
     def singles(self) -> tuple[int, tuple[int, ...]]:
         """Return the rank of what is told, and how many labels of each agent follow for some single agent."""
@@ -99,7 +104,7 @@ class _Test:
         least = self._along(np.argsort(-self.records, kind="stable"), least)
         if not self._is_uneven(least):
             return least
-        return self._along(np.argsort(-self.exact.leverage, kind="stable"), least)
+        return self._along(np.argsort(-self.table.leverage, kind="stable"), least)
 
     def _along(self, order: NDArray[np.intp], least: int) -> int:
         """Return the same of the first agents in this order, behind those who hide everything while honest."""
@@ -109,11 +114,8 @@ class _Test:
         sizes = range(max(2 - self.strangers, int(closed.sum()), 0), end)
         left = self.table.counts.sum() - np.concatenate([[0], np.cumsum(self.table.counts[order])])
         many = [size for size in sizes if left[size] > len(self.table.columns)]
-        for back in (1, 2, 4):
-            if back <= len(many) and self.table.hide_each_other(order[many[-back] :]):
-                sizes = sizes[len(many) + 1 - back :]
-                break
-        for size in sizes:
+        hidden = _last(many, lambda size: self.table.hide_each_other(order[size:]))
+        for size in sizes[hidden:]:
             if self._told(order[size:]):
                 return size + self.strangers
         return least
@@ -122,7 +124,7 @@ class _Test:
         """Tell whether any label of these agents follows for all others together."""
         if self.table.stand_alone(honest, self.precision):
             return True
-        return bool(_Exact.of([self.labels[i] for i in honest], self.precision).told(()).any())
+        return bool(_Exact.of([self.short[i] for i in honest], self.precision).told(()).any())
 
     def _is_uneven(self, least: int) -> bool:
         """Tell whether fewer than *least* agents, whoever they are, can leave a column with few records."""
@@ -134,6 +136,15 @@ class _Test:
         return bool((counts.sum(axis=0) <= len(table.columns))[counts.any(axis=0)].any())
 
 
+def _last(sizes: Sequence[int], holds: Callable[[int], bool]) -> int:
+    """Return how many of *sizes* it holds for, if for all up to one of them: the last is tried first."""
+    low, high, middle = 0, len(sizes), len(sizes)
+    while low < high:
+        low, high = (middle, high) if holds(sizes[middle - 1]) else (low, middle - 1)
+        middle = (low + high + 1) // 2
+    return low
+
+
 class _Exact(NamedTuple):
     """The singular values of all rows, long tables shortened."""
 
@@ -143,17 +154,11 @@ class _Exact(NamedTuple):
     """Which rows are records, and no part of a factor."""
 
     @classmethod
-    def of(cls, labels: Sequence[Labels], precision: float) -> _Exact:
-        parts = [shortened(part.rows)[:2] if part.alone is None else (part.rows, part.alone) for part in labels]
+    def of(cls, parts: Sequence[tuple[Array, int]], precision: float) -> _Exact:
         ends = np.cumsum([len(rows) for rows, _ in parts])
         blocks = [np.arange(end - len(rows), end) for (rows, _), end in zip(parts, ends, strict=True)]
         records = np.concatenate([np.arange(len(rows)) < alone for rows, alone in parts])
         return cls(knowledge(np.concatenate([rows for rows, _ in parts]).T, precision=precision), blocks, records)
-
-    @property
-    def leverage(self) -> Array:
-        """How many combinations are told of every agent, (n,); they add up to the rank."""
-        return np.array([self.known.leverage[block].sum() for block in self.blocks])
 
     def told(self, coalitions: Iterable[Sequence[int]]) -> NDArray[np.intp]:
         """Return how many labels of every agent follow for everybody, or for one of *coalitions*."""

@@ -11,12 +11,11 @@ Columns that depend on others, as the categories of a variable beside a constant
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from tacit.certificates.circuits import closed, closed_without_any, independent
 from tacit.costs.alone import sampled
@@ -45,6 +44,8 @@ class OpenRows:
     """What no entry of an agent's records exceeds, (n, m)."""
     sizes: Array
     """The largest entry of each agent's table, (n,)."""
+    asked: dict[bytes, bool] = field(default_factory=dict, repr=False)
+    """Answers of `hide_each_other`."""
 
     @classmethod
     def of(cls, labels: Sequence[Labels]) -> OpenRows:
@@ -52,7 +53,8 @@ class OpenRows:
         shown = [sampled(part.rows) if part.some is None else part.some for part in labels]
         counts = np.array([len(rows) for rows in shown])
         rows = np.concatenate([*shown, np.zeros((1, shown[0].shape[1]))])
-        largest = np.maximum.reduceat(np.abs(rows), np.cumsum(counts) - counts, axis=0)
+        starts = np.cumsum(counts) - counts
+        largest = np.maximum(np.maximum.reduceat(rows, starts, axis=0), -np.minimum.reduceat(rows, starts, axis=0))
         largest[counts == 0] = 0.0  # where reduceat takes the next row
         for i, part in enumerate(labels):
             if part.some is None and len(part.rows) > counts[i]:
@@ -81,12 +83,18 @@ class OpenRows:
     def columns(self) -> NDArray[np.intp]:
         """Columns that are not zero everywhere, and of those that depend on each other as many as do not."""
         columns = np.flatnonzero(self.held.any(axis=0))
-        lengths = np.sqrt((self.rows[:, columns] ** 2).sum(axis=0))
-        if not len(columns) or len(self.rows) <= len(columns) or not lengths.all():
+        if not len(columns) or len(self.rows) <= len(columns):
             return columns
-        A = self.rows[:, columns] / lengths
-        if _is_definite(A.T @ A):
+        some = self.rows[:: max(1, len(self.rows) // _needed(len(columns)))]
+        if _is_definite((some.T @ some)[np.ix_(columns, columns)]):
             return columns
+        A = self.rows[:, columns]
+        lengths = np.sqrt((A**2).sum(axis=0))
+        if not lengths.all():
+            return columns
+        A = A / lengths
+        from scipy.linalg import qr  # heavy, and columns seldom depend on each other
+
         R, order = qr(A, mode="r", pivoting=True, check_finite=False)
         rank = int((np.abs(np.diag(R)) > _DEPENDENT * abs(R[0, 0])).sum())
         kept, gone = columns[order[:rank]], columns[order[rank:]]
@@ -108,9 +116,21 @@ class OpenRows:
             out[long] = closed(self._table(rows), self._most)
         return out
 
+    @cached_property
+    def leverage(self) -> Array:
+        """How many combinations are told of every agent, about, (n,)."""
+        columns = self.columns
+        grams = np.array([table.T @ table for table in (rows[:, columns] for rows in self.tables)])
+        scale = np.sqrt(np.einsum("kii->i", grams))
+        inverse = np.linalg.inv(grams.sum(axis=0) / np.outer(scale, scale) + _DEPENDENT * np.eye(len(columns)))
+        return np.einsum("kij,ij->k", grams, inverse / np.outer(scale, scale))
+
     def hide_all(self) -> bool:
         """Tell whether, plainly, no label follows for any single agent."""
-        needed = _needed(len(self.columns))
+        needed, order = _needed(len(self.columns)), np.argsort(-self.counts, kind="stable")
+        half = np.flatnonzero(np.cumsum(self.counts[order[::-1]])[::-1] > len(self.columns))[-1:].sum()
+        if self.hide_each_other(order[half:]) and self.hide_each_other(order[:half]):
+            return True  # a single agent is in one of them, and the other answers for all
         groups = self._groups(needed) or self._groups(len(self.columns) + 1)
         if groups is None:
             return False
@@ -119,10 +139,13 @@ class OpenRows:
 
     def hide_each_other(self, agents: NDArray[np.intp]) -> bool:
         """Tell whether, plainly, none of these agents' labels follows, nor any where more agents are honest."""
-        rows = self._of(agents)
-        steps = {max(1, len(rows) // (k * _needed(len(self.columns)))) for k in _TIMES}
-        several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
-        return any(closed(self._table(some), self._most).all() for some in several)
+        key = agents.tobytes()
+        if key not in self.asked:
+            rows = self._of(agents)
+            steps = {max(1, len(rows) // (k * _needed(len(self.columns)))) for k in _TIMES}
+            several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
+            self.asked[key] = any(closed(self._table(some), self._most).all() for some in several)
+        return self.asked[key]
 
     def stand_alone(self, agents: NDArray[np.intp], precision: float) -> bool:
         """Tell whether, plainly, all labels of these agents follow."""
@@ -133,7 +156,8 @@ class OpenRows:
         return np.asarray(self.largest[:, self.columns].max(axis=0))
 
     def _table(self, rows: NDArray[np.intp]) -> Array:
-        return np.asarray(self.rows[rows[..., None], self.columns])
+        table = self.rows[rows]
+        return table if len(self.columns) == table.shape[-1] else np.asarray(table[..., self.columns])
 
     def _of(self, agents: NDArray[np.intp]) -> NDArray[np.intp]:
         chosen = np.zeros(len(self.counts), dtype=bool)
@@ -162,7 +186,7 @@ def _needed(unknowns: int) -> int:
 def _is_definite(G: Array) -> bool:
     """Tell whether, plainly, no column depends on others."""
     try:
-        return bool(np.diag(np.linalg.cholesky(G)).min() > 1e-5)
+        return bool((np.diag(np.linalg.cholesky(G)) > 1e-5 * np.sqrt(np.diag(G))).all())
     except np.linalg.LinAlgError:
         return False
 

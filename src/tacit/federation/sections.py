@@ -1,0 +1,70 @@
+"""The sections of a manifest: what it adds to those that it shares with a problem file."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tacit.errors import InputError
+from tacit.masks import Mechanism
+from tacit.runtimes.stopping import StoppingRule
+from tacit.solving.sections import Costs, Privacy, Stopping
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One member."""
+
+    address: str
+    """Where it listens: host:port."""
+    certificate: str
+    """Its certificate, as `tacit keygen` wrote it."""
+
+
+class Masks(Privacy, frozen=True, forbid_unknown_fields=True):
+    """How costs are hidden."""
+
+    any: int = 1
+    """How many members may collude: what the run is made for, and what checks and statements are about."""
+    hide: float | None = None
+    """How large a difference is to be hidden: statements then say how often a guess is right."""
+
+    def mechanism(self) -> Mechanism | None:
+        """Return the mechanism."""
+        if self.any < 0:
+            raise InputError(f"[privacy] any = {self.any} must not be negative: how many members may collude.")
+        return self.masks()
+
+
+class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
+    """When to stop, and how long to wait."""
+
+    floor: float = 0.0
+    patience: float = 86_400.0
+    """Seconds to wait for a neighbour before giving up with the state kept."""
+    idle: float = 15.0
+    """Seconds of silence after which a link is dialled again."""
+
+    def rule(self) -> StoppingRule:
+        """Return the rule; refuse numbers that no run can keep to."""
+        for name in ("patience", "idle"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"[stop] {name} = {getattr(self, name)} must be positive: seconds.")
+        if not self.floor >= 0:
+            raise InputError(f"[stop] floor = {self.floor} must not be negative.")
+        return super().rule()
+
+
+class Model(Costs, frozen=True, forbid_unknown_fields=True):
+    """What the members fit together, where that is a regression: the same columns and penalties for all."""
+
+    shares: int | None = None
+    """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
+    records: int | None = None
+    """Every member holds at least so many records: what the answer tells is counted with that."""
+
+
+def address_of(member: Member) -> tuple[str, int]:
+    """Return host and port."""
+    host, _, port = member.address.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f"address = {member.address!r} must be host:port.")
+    return host.strip("[]"), int(port)

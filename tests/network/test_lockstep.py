@@ -1,0 +1,162 @@
+"""Real agents in memory: killed at any act, late, away at the end; the same bits, and clocks that nobody waits for."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import NetworkError
+from tacit.protocol.record import Record, Stage
+from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.store import Store
+
+WAYS = {
+    "gossip": ("gradient-tracking", tacit.AffineMasks(10.0)),
+    "gossip, one-sided": ("gradient-tracking", tacit.AffineMasks(10.0, pairing="one-sided")),
+    "gossip, seeds": ("gradient-tracking", tacit.AffineMasks(10.0, pairing="seeds")),
+    "quadratic": ("direct", tacit.QuadraticMasks(10.0)),
+    "sums": ("lbfgs", tacit.SumMasks()),
+    "sums, one-sided": ("fista", tacit.SumMasks(pairing="one-sided")),
+    "sums, seeds": ("newton", tacit.SumMasks(pairing="seeds")),
+    "nothing": ("nids", None),
+}
+
+
+def ended(peers, ends, expected):
+    """Tell whether everybody has the answer of an undisturbed run, to the last bit, and nothing else is left."""
+    assert {name for name in ends if isinstance(ends[name], BaseException)} == set(), ends
+    assert np.array_equal(np.stack([ends[name].x for name in peers.names]), expected.x)
+    assert {end.rounds for end in ends.values()} == {expected.rounds}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_agents_in_memory_compute_the_bits_of_an_undisturbed_run_and_leave_nothing(federation, memory, way):
+    algorithm, privacy = WAYS[way]
+    peers = federation(algorithm=algorithm, privacy=privacy, n=4, tolerance=1e-4)
+    _, ends = peers.play(memory)
+    ended(peers, ends, peers.expected())
+    assert not list(peers.folder.glob("*.state*"))
+    for name in peers.names:
+        record = Record.decode(peers.state(name).with_suffix(".done").read_bytes())
+        assert (record.stage, record.key, record.cost) == (Stage.ERASED, b"", b"")
+
+
+def deaths_of(names, trial):
+    """Return some acts at which members are killed, one for each life."""
+    moments = random.Random(trial)  # noqa: S311
+    victims = moments.sample(names, moments.randint(1, 3))
+    return {
+        name: [moments.choice([moments.randint(1, 30), moments.randint(1, 300)]) for _ in range(3)]
+        for name in victims
+    }
+
+
+TRIALS = [0, 1, *(pytest.param(trial, marks=pytest.mark.network) for trial in range(2, 60))]
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+@pytest.mark.parametrize("way", WAYS)
+def test_members_killed_at_any_acts_change_nothing(federation, memory, way, trial):
+    """Before or after any write, commit or message: never a redrawn mask, never another answer."""
+    algorithm, privacy = WAYS[way]
+    peers = federation(algorithm=algorithm, privacy=privacy, n=4, tolerance=1e-4)
+    _, ends = peers.play(memory, deaths_of(peers.names, trial))
+    ended(peers, ends, peers.expected())
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("way", ["gossip", "sums"])
+def test_a_member_killed_at_every_single_act_changes_nothing(federation, memory, way, tmp_path_factory):
+    algorithm, privacy = WAYS[way]
+    peers = federation(algorithm=algorithm, privacy=privacy, n=3, tolerance=1e-2, rounds=20)
+    expected = peers.expected()
+    for act in itertools.count(1):
+        peers.folder = tmp_path_factory.mktemp("act")
+        world, ends = peers.play(memory, {"member-1": [act]})
+        ended(peers, ends, expected)
+        if not world.kills:
+            break
+    assert act > 100
+
+
+def test_everybody_waits_for_a_late_comer(federation, memory):
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-4)
+    world, ends = peers.play(memory, late={"member-2": 300.0})
+    ended(peers, ends, peers.expected())
+    assert world.now > 300.0, "nobody has waited"
+
+
+def at_stage(stage):
+    """Return what kills a member for good when it has come to a stage."""
+
+    def write(self, record):
+        WRITE(self, record)
+        if record.stage is stage and self.path.name.startswith("member-1"):
+            raise Gone
+
+    return write
+
+
+class Gone(Exception):  # noqa: N818
+    """The machine is taken away."""
+
+
+WRITE = Store.write
+PATIENCE = 120.0  # seconds of nobody's time
+
+
+@pytest.mark.parametrize("stage", [Stage.KEYED, Stage.MASKED, Stage.COMMITTED, Stage.ROUNDS], ids=lambda s: s.name)
+def test_patience_ends_when_it_is_over_and_the_state_is_kept(federation, memory, monkeypatch, stage):
+    """Then the one who was away comes back, and the run goes on."""
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-4)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "write", at_stage(stage))
+        world, ends = peers.play(memory, patience=PATIENCE)
+    assert isinstance(ends.pop("member-1"), Gone)
+    assert all(isinstance(end, NetworkError) for end in ends.values())
+    assert all("the state is kept" in str(end) for end in ends.values())
+    assert PATIENCE <= world.now <= PATIENCE + 10.0
+    assert all(peers.state(name).exists() for name in peers.names)
+    _, ends = peers.play_again(memory)
+    ended(peers, ends, peers.expected())
+
+
+def test_one_who_is_away_at_the_end_is_waited_for_and_served_later(federation, memory, monkeypatch, caplog):
+    """Its neighbours have their answer after a while, and keep what it may still want."""
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-4)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "write", at_stage(Stage.ENDED))
+        world, ends = peers.play(memory)
+    assert isinstance(ends.pop("member-1"), Gone)
+    assert {end.rounds for end in ends.values()} == {peers.expected().rounds}
+    assert 10.0 <= world.now <= 70.0
+    assert "member-1 has not said goodbye" in caplog.text
+    assert all(peers.state(name).exists() for name in peers.names)
+    _, ends = peers.play_again(memory)
+    ended(peers, ends, peers.expected())
+    assert not list(peers.folder.glob("*.state*"))
+
+
+@pytest.mark.parametrize("stage", [Stage.ENDED, Stage.PARTED], ids=lambda stage: stage.name)
+def test_one_who_has_ended_computes_nothing_again(federation, memory, monkeypatch, stage):
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-4)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "write", at_stage(stage))
+        peers.play(memory)
+    monkeypatch.setattr(Agent, "_take_part", None)
+    _, ends = peers.play_again(memory)
+    ended(peers, ends, peers.expected())
+
+
+def test_other_data_after_a_restart_are_refused(federation, memory, monkeypatch):
+    """Masks already used with one cost must never be used with another."""
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "write", at_stage(Stage.KEYED))
+        peers.play(memory, patience=PATIENCE)
+    cost = peers.job.costs[1]
+    other = memory().agent(peers.manifest, cost.with_affine(2 * cost.affine), "member-1", peers.folder)
+    with pytest.raises(tacit.TacitError, match="begun with other data"):
+        other.run()
