@@ -41,16 +41,17 @@ from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes import Stacked
 from tacit.solving.solve import NotPrivateWarning
+from tacit.testing import check_mechanism
 
 GRAPH = nx.circulant_graph(6, [1, 2])
 PROBLEM = tacit.Problem(GRAPH, [tacit.Quadratic(np.eye(2) * (1 + i), [float(i), -1.0]) for i in range(6)])
-TERMS = Terms(bound=2.0**16, step=2.0**-30, noise=1e-9)
+TERMS = Terms(bound=2.0**16, step=2.0**-20, noise=1e-9)
 EVERY = [AffineMasks(3.0), QuadraticMasks(3.0), BasisMasks(3.0), SumMasks(words=2)]
 
 
 @dataclass(frozen=True)
-class Coins(Mechanism):
-    """Masks of ±1 024 on affine parts: somebody's own, and of no law that a theorem is about."""
+class Dice(Mechanism):
+    """Whole numbers below 2²¹ as masks on affine parts: somebody's own, and of no law that a theorem is about."""
 
     law: Terms = TERMS
     seed: int | None = None
@@ -69,8 +70,8 @@ class Coins(Mechanism):
         return self.law
 
     def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
-        coins = source.words(peers.links * cost.dim).reshape(peers.links, cost.dim) & np.uint64(1)
-        return Hidden(cost.with_affine(cost.affine + mask(1024.0 * (2.0 * coins - 1.0), peers)), peers)
+        rolled = source.words(peers.links * cost.dim).reshape(peers.links, cost.dim) >> np.uint64(43)
+        return Hidden(cost.with_affine(cost.affine + mask(rolled.astype(float), peers)), peers)
 
 
 @pytest.mark.parametrize("masks", EVERY, ids=lambda masks: type(masks).__name__)
@@ -124,11 +125,13 @@ def test_another_sigma_or_seed_leaves_the_rest_as_it_was():
     assert with_sigma(masks, 5.0) == QuadraticMasks(5.0, bound=2.0**17, pairing="seeds")
     assert with_seed(masks, 4) == QuadraticMasks(3.0, bound=2.0**17, seed=4, pairing="seeds")
     assert with_sigma(None, 5.0) == AffineMasks(5.0)
+    with pytest.raises(tacit.TacitError, match="Dice has no setting 'sigma' that could be changed"):
+        with_sigma(Dice(), 5.0)
 
 
 def test_a_mechanism_of_somebodys_own_runs_and_promises_nothing_that_no_theorem_says():
     with pytest.warns(NotPrivateWarning, match="neither Gaussian nor uniform"):
-        answer = tacit.solve(PROBLEM, privacy=Coins())
+        answer = tacit.solve(PROBLEM, privacy=Dice())
     np.testing.assert_allclose(answer.x, tacit.solve(PROBLEM).x, atol=1e-6)
     assert [stamp.reason for stamp in answer.record.stamps][:1] == ["no theorem"]
     assert not answer.record.private
@@ -137,16 +140,77 @@ def test_a_mechanism_of_somebodys_own_runs_and_promises_nothing_that_no_theorem_
     with pytest.raises(VacuousError, match="no theorem here"):
         answer.certificate(any=1)
     with pytest.raises(VacuousError, match="no theorem here"):
-        tacit.audit(PROBLEM, any=1, privacy=Coins(), seed=1)
+        tacit.audit(PROBLEM, any=1, privacy=Dice(), seed=1)
 
 
 def test_the_sigma_that_somebodys_own_mechanism_states_is_certified():
-    stated = Coins(law=TERMS._replace(sigma=4.0))
+    stated = Dice(law=TERMS._replace(sigma=4.0))
     answer = tacit.solve(PROBLEM, privacy=stated)
     same = tacit.solve(PROBLEM, privacy=AffineMasks(4.0))
     assert answer.certificate(any=1).epsilon == same.certificate(any=1).epsilon
-    with pytest.raises(tacit.TacitError, match="the audit knows Gaussian masks and secret sums, and no Coins"):
+    with pytest.raises(tacit.TacitError, match="the audit knows Gaussian masks and secret sums, and no Dice"):
         tacit.audit(PROBLEM, any=1, privacy=stated, games=100)
+
+
+def test_words_without_fresh_masks_for_every_sum_are_no_perfect_secrecy():
+    claims = Dice(law=TERMS._replace(words=1, sum_error=1e-9))
+    with pytest.warns(NotPrivateWarning, match="no theorem here"):
+        answer = tacit.solve(PROBLEM, privacy=claims)
+    assert not answer.certificate(any=1).is_private
+    assert not answer.protection()["private"]
+
+
+@pytest.mark.parametrize("masks", [*EVERY, Dice()], ids=lambda masks: type(masks).__name__)
+def test_every_mechanism_passes_the_kit(masks):
+    check_mechanism(masks, PROBLEM)
+
+
+@dataclass(frozen=True)
+class Uncancelled(Dice):
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        hidden = super().hide(cost, peers, source, network=network, rows=rows)
+        return Hidden(hidden.cost.with_affine(hidden.cost.affine + 1.0), hidden.peers)
+
+
+@dataclass(frozen=True)
+class OffTheLattice(Dice):
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        hidden = super().hide(cost, peers, source, network=network, rows=rows)
+        alternating = np.where(np.arange(len(cost.affine)) % 2, 2.0**-21, -(2.0**-21))[:, None]
+        return Hidden(hidden.cost.with_affine(hidden.cost.affine + alternating), hidden.peers)
+
+
+@dataclass(frozen=True)
+class Nothing(Dice):
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        return Hidden(cost, peers)
+
+
+@dataclass(frozen=True)
+class Again(SumMasks):
+    def hide(self, cost, peers, source, *, network, rows=EVERY_ROW):
+        class Same:
+            def words(self, count):
+                return np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+        return super().hide(cost, peers, Same(), network=network, rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("masks", "reason"),
+    [
+        (Uncancelled(), "the masks do not cancel"),
+        (OffTheLattice(), "off the lattice"),
+        (Nothing(), "somebody's gradient is as it was"),
+        (Again(), "two sums have the same masks"),
+        (Dice(seed=1), "without a seed"),
+        (Dice(law=TERMS._replace(words=1)), "its words and those in its terms differ"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_the_kit_finds_a_mechanism_that_is_broken(masks, reason):
+    with pytest.raises(AssertionError, match=reason):
+        check_mechanism(masks, PROBLEM)
 
 
 def test_a_mechanism_that_lacks_an_answer_is_told_which():
@@ -159,7 +223,7 @@ def test_a_mechanism_that_lacks_an_answer_is_told_which():
     ):
         tacit.solve(PROBLEM, privacy=Bare())
 
-    class Half(Coins):
+    class Half(Dice):
         @property
         def fresh_each_sum(self):
             return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from tacit.errors import InputError
@@ -28,10 +28,16 @@ def with_equal_links(masks: Once) -> Once:
     return _replaced(masks, link_scales=())
 
 
+def has_setting(masks: Mechanism, name: str) -> bool:
+    """Tell whether *masks* are a dataclass with a field of that name."""
+    return is_dataclass(masks) and name in (field.name for field in fields(masks))
+
+
 def _replaced(masks: M, **settings: Any) -> M:
-    if not is_dataclass(masks):
+    missing = [name for name in settings if not has_setting(masks, name)]
+    if missing:
         raise InputError(
-            f"{type(masks).__name__} is no dataclass, so {', '.join(settings)} cannot be changed; decorate it with "
-            "@dataclass(frozen=True)."
+            f"{type(masks).__name__} has no setting {missing[0]!r} that could be changed; make it a dataclass with "
+            "that field."
         )
     return cast(M, replace(cast(Any, masks), **settings))

@@ -46,7 +46,8 @@ def of_masks(privacy: Mechanism | None) -> Iterator[Stamp]:
 
 def of_law(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
     """Stamp masks of which no theorem says what they hide."""
-    if not has_a_law(privacy.terms(problem.network, problem.dim)):
+    terms = privacy.terms(problem.network, problem.dim)
+    if not has_a_law(terms) or (terms.words is not None and not privacy.fresh_each_sum):
         yield Stamp(
             reason="no theorem",
             sentence=f"{type(privacy).__name__} are neither Gaussian nor uniform, so no theorem here says what "
