@@ -44,4 +44,5 @@ def shortened(rows: Array) -> Shortened:
 
 def sampled(rows: Array) -> Array:
     """Return rows from all over a table: all, or at least three times as many as it has columns."""
-    return rows[:: max(1, len(rows) // (3 * rows.shape[1] + 12))]
+    step = len(rows) // (3 * rows.shape[1] + 12)
+    return rows[::step] if step > 1 else rows

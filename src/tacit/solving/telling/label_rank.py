@@ -101,6 +101,8 @@ class _Test:
 
     def coalition(self, least: int) -> int:
         """Return the size, below *least*, of a coalition to which labels follow; *least* if there is none."""
+        if self.table.closed.all():
+            return least
         least = self._along(np.argsort(-self.records, kind="stable"), least)
         if not self._is_uneven(least):
             return least
@@ -122,7 +124,7 @@ class _Test:
 
     def _told(self, honest: NDArray[np.intp]) -> bool:
         """Tell whether any label of these agents follows for all others together."""
-        if self.table.stand_alone(honest, self.precision):
+        if self.table.tell(honest) or self.table.stand_alone(honest, self.precision):
             return True
         return bool(_Exact.of([self.short[i] for i in honest], self.precision).told(()).any())
 

@@ -9,6 +9,7 @@ A_Hᵀy_H: as many combinations as A_H has independent columns (`label_rank`).
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def of_labels(problem: Problem, privacy: Mechanism) -> tuple[Telling | None, lis
     strangers = [name for name, cost in pairs if name not in parts and cost.affine_part.parts]
     names, labels = list(parts), list(parts.values())
     table = OpenRows.of(labels)
-    size = float(np.median(table.sizes)) or 1.0
+    size = median(table.sizes.tolist()) or 1.0
     error = len(agents) * privacy.terms(problem.network, problem.dim).step / 2.0
     precision = min(max(_OF_ANSWERS, error / size), 0.1)
     verdict = labels_told(labels, precision=precision, strangers=len(strangers), table=table)

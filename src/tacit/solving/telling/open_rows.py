@@ -26,6 +26,8 @@ _GROUPS = (8, 32)
 """Agents are left out by so many groups, one by one only where rows are short."""
 _TIMES = (1, 5)
 """How many times the rows that an answer needs are looked at: at first, and again where it was not plain."""
+_AT_ONCE = 160
+"""Rows, about, up to which it does not matter how many are looked at."""
 _DEPENDENT = 1e-12
 """Of a column: what may be left of it where it depends on others."""
 
@@ -40,6 +42,8 @@ class OpenRows:
     """(N + 1, m), with a last row of zeros."""
     counts: NDArray[np.intp]
     """How many of them each agent has, (n,)."""
+    complete: NDArray[np.bool_]
+    """Whether these are all of its records, (n,)."""
     largest: Array
     """What no entry of an agent's records exceeds, (n, m)."""
     sizes: Array
@@ -50,29 +54,34 @@ class OpenRows:
     @classmethod
     def of(cls, labels: Sequence[Labels]) -> OpenRows:
         """Put rows of all agents under each other."""
-        shown = [sampled(part.rows) if part.some is None else part.some for part in labels]
+        tables = [part.rows for part in labels]
+        shown = [
+            sampled(rows) if part.some is None else part.some for part, rows in zip(labels, tables, strict=True)
+        ]
         counts = np.array([len(rows) for rows in shown])
+        complete = counts == [
+            len(rows) if part.some is None else -1 for part, rows in zip(labels, tables, strict=True)
+        ]
         rows = np.concatenate([*shown, np.zeros((1, shown[0].shape[1]))])
         starts = np.cumsum(counts) - counts
         largest = np.maximum(np.maximum.reduceat(rows, starts, axis=0), -np.minimum.reduceat(rows, starts, axis=0))
         largest[counts == 0] = 0.0  # where reduceat takes the next row
-        for i, part in enumerate(labels):
-            if part.some is None and len(part.rows) > counts[i]:
-                largest[i] = np.abs(part.rows).max(axis=0)
         sizes = largest.max(axis=1)
-        for i, part in enumerate(labels):
-            if part.some is not None:  # the length of a column bounds its entries
-                sizes[i], largest[i] = np.abs(part.rows).max(), np.sqrt((part.rows**2).sum(axis=0))
-        return cls([part.rows for part in labels], rows, counts, largest, sizes)
+        for i in np.flatnonzero(~complete).tolist():
+            largest[i] = np.abs(tables[i]).max(axis=0)
+            sizes[i] = largest[i].max()
+            if labels[i].some is not None:  # the length of a column bounds its entries
+                largest[i] = np.sqrt((tables[i] ** 2).sum(axis=0))
+        return cls(tables, rows, counts, complete, largest, sizes)
 
     @property
     def held(self) -> NDArray[np.bool_]:
         """Whose records are not all zero in which column, (n, m)."""
         return self.largest > 0
 
-    @property
+    @cached_property
     def entries(self) -> NDArray[np.intp]:
-        """How many rows of each agent are not zero in which column, (n, m)."""
+        """How many rows of each agent are not zero in which column, (n, m); at least so many of a long table."""
         has = self.counts > 0
         out = np.zeros(self.largest.shape, dtype=np.intp)
         starts = np.cumsum(self.counts) - self.counts
@@ -82,8 +91,8 @@ class OpenRows:
     @cached_property
     def columns(self) -> NDArray[np.intp]:
         """Columns that are not zero everywhere, and of those that depend on each other as many as do not."""
-        columns = np.flatnonzero(self.held.any(axis=0))
-        if not len(columns) or len(self.rows) <= len(columns):
+        columns = self._all_columns
+        if not len(columns) or len(self.rows) <= len(columns) or self._closed_over_all.any():
             return columns
         some = self.rows[:: max(1, len(self.rows) // _needed(len(columns)))]
         if _is_definite((some.T @ some)[np.ix_(columns, columns)]):
@@ -93,6 +102,8 @@ class OpenRows:
         if not lengths.all():
             return columns
         A = A / lengths
+        if _is_definite(A.T @ A):
+            return columns
         from scipy.linalg import qr  # heavy, and columns seldom depend on each other
 
         R, order = qr(A, mode="r", pivoting=True, check_finite=False)
@@ -107,13 +118,28 @@ class OpenRows:
     @cached_property
     def closed(self) -> NDArray[np.bool_]:
         """Tell whose rows plainly span everything, with none that stands alone: beside them none does, (n,)."""
+        fewer = len(self.columns) < len(self._all_columns)
+        return self._closed(self.columns) if fewer else self._closed_over_all
+
+    @cached_property
+    def _all_columns(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.held.any(axis=0))
+
+    @cached_property
+    def _closed_over_all(self) -> NDArray[np.bool_]:
+        return self._closed(self._all_columns)
+
+    def _closed(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
         out = np.zeros(len(self.counts), dtype=bool)
-        long = np.flatnonzero(self.counts > len(self.columns))
-        if len(long):
-            starts = np.cumsum(self.counts) - self.counts
-            places = np.arange(self.counts[long].max())
-            rows = np.where(places < self.counts[long, None], starts[long, None] + places, len(self.rows) - 1)
-            out[long] = closed(self._table(rows), self._most)
+        starts, largest = np.cumsum(self.counts) - self.counts, self.largest[:, columns].max(axis=0)
+        needed, most = _needed(len(columns)), int(self.counts.max())
+        for width in (needed, most) if needed < most else (most,):
+            long = np.flatnonzero((self.counts > len(columns)) & ~out)
+            if len(long):
+                places, size = np.arange(width), self.counts[long, None]
+                places = np.where(size > width, places * size // width, places)
+                rows = np.where(places < size, starts[long, None] + places, len(self.rows) - 1)
+                out[long] = closed(self.rows[rows][..., columns], largest)
         return out
 
     @cached_property
@@ -131,6 +157,8 @@ class OpenRows:
         half = np.flatnonzero(np.cumsum(self.counts[order[::-1]])[::-1] > len(self.columns))[-1:].sum()
         if self.hide_each_other(order[half:]) and self.hide_each_other(order[:half]):
             return True  # a single agent is in one of them, and the other answers for all
+        if self.hide_each_other(order[::2]) and self.hide_each_other(order[1::2]):
+            return True
         groups = self._groups(needed) or self._groups(len(self.columns) + 1)
         if groups is None:
             return False
@@ -142,10 +170,14 @@ class OpenRows:
         key = agents.tobytes()
         if key not in self.asked:
             rows = self._of(agents)
-            steps = {max(1, len(rows) // (k * _needed(len(self.columns)))) for k in _TIMES}
+            steps = {max(1, len(rows) // max(_AT_ONCE, k * _needed(len(self.columns)))) for k in _TIMES}
             several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
             self.asked[key] = any(closed(self._table(some), self._most).all() for some in several)
         return self.asked[key]
+
+    def tell(self, agents: NDArray[np.intp]) -> bool:
+        """Tell whether, plainly, some label of these agents follows: it is alone in a column."""
+        return bool(self.complete[agents].all() and (self.entries[agents].sum(axis=0) == 1).any())
 
     def stand_alone(self, agents: NDArray[np.intp], precision: float) -> bool:
         """Tell whether, plainly, all labels of these agents follow."""
