@@ -189,6 +189,6 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
         return None
     finer = "a smaller sigma" if terms.sigma else "words=2"
     return (
-        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {error:.1e}; use "
-        f"{finer}, or a smaller public bound."
+        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {error:.1e}; "
+        f"use {finer}, or a smaller public bound."
     )
