@@ -17,6 +17,7 @@ from tacit.solving import confined
 from tacit.solving.answer import Answer
 from tacit.solving.by_name import runtime_called
 from tacit.solving.choice import Choice, choose
+from tacit.solving.floor import rounding_floor
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.reconsidered import reconsidered
@@ -153,7 +154,13 @@ def prepare(
         weights=choice.weights,
         privacy=privacy,
         rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
-        floor=_rounding_floor(problem, privacy),
+        floor=rounding_floor(
+            privacy,
+            problem.network,
+            problem.dim,
+            curvature=problem.least_curvature,
+            exact=privacy is None or privacy.coverage(problem.stack).exact,
+        ),
     )
     tells, more = telling(problem, job)
     cautions = [*_cautions(problem, privacy, choice), *confined.caution(problem, privacy, choice, max_rounds)]
@@ -185,12 +192,3 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
         f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {off:.1e}; use "
         f"{finer}, or a smaller public bound."
     )
-
-
-def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
-    """Return how near rounding lets agents come: the noise of gradients over the curvature."""
-    if privacy is None:
-        return 0.0
-    terms = privacy.terms(problem.network, problem.dim)
-    blur = 0.0 if privacy.coverage(problem.stack).exact else 8.0 * np.sqrt(problem.dim) * terms.blur
-    return float(terms.noise + blur) / max(problem.least_curvature, 1e-2)
