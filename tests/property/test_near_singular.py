@@ -348,6 +348,12 @@ def test_a_linear_fit_of_columns_all_but_alike_is_close_or_says_how_far(seed, in
     search_fits(crowded(seed), "linear", 1.0, intercept)
 
 
+@pytest.mark.parametrize("seed", [10005, 10015])
+def test_a_logistic_regression_with_a_small_l1_penalty_is_not_called_unbounded(seed):
+    """Far out, where rows have saturated, a quadratic model without a minimum says nothing of the sum."""
+    search_fits(crowded(seed), "logistic, L1", 1e-8, True)
+
+
 @pytest.mark.parametrize("seed", [0, 8, 32])
 def test_the_shortest_of_fits_as_good_is_as_good_in_any_units(seed):
     """Taken off in the parties' own units, a direction that is 10⁻⁹ in one of them has seven digits left."""
@@ -413,10 +419,34 @@ def test_a_column_that_varies_by_its_last_digits_is_not_called_constant(far, ulp
     judge(exact, np.append(model.coef_, model.intercept_), model.doubt_, "linear", start=[0.0, 0.0, y.mean()])
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("size", "far"), [(1e-12, 0.0), (1e-16, 0.0), (1e-30, 0.0), (1e-13, 1e-9), (1e-11, 1.0)])
+def test_a_small_column_is_fitted_as_well_as_any(size, far, intercept):
+    """In the unit of a large one its squares are less than a secret sum can show."""
+    z = np.random.default_rng(0).standard_normal((20, 3))
+    X, y = np.column_stack([z[:, 0], far + size * z[:, 1]]), z @ [1.0, 2.0, 0.1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PrivateLinearRegression(fit_intercept=intercept).fit(X, y, groups=np.arange(20) % 3)
+    A, x = (
+        (np.column_stack([X, np.ones(20)]), np.append(model.coef_, model.intercept_))
+        if intercept
+        else (X, model.coef_)
+    )
+    judge(
+        exactly.Exact(A, y, exactly.squares),
+        x,
+        model.doubt_,
+        "linear",
+        start=np.append(np.zeros(2), [y.mean()] * intercept),
+    )
+    assert model.doubt_ is None or far >= 1e3 * size
+
+
 def test_a_column_too_small_for_secret_sums_is_refused_and_not_called_constant():
-    X = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 1e-12]
+    X = np.random.default_rng(0).standard_normal((20, 2)) * [1.0, 1e-60]
     with pytest.raises(DataError, match="'x1': the numbers are so small"):
-        PrivateLinearRegression().fit(X, X @ [1.0, 1e12], groups=np.arange(20) % 3)
+        PrivateLinearRegression().fit(X, X @ [1.0, 1e60], groups=np.arange(20) % 3)
 
 
 @pytest.mark.search

@@ -1,5 +1,7 @@
 """A regression on raw records by secret sums, against the optimum of the pooled records."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -86,6 +88,44 @@ def test_a_column_that_is_the_same_everywhere_is_named():
     with pytest.raises(CostError, match="column 3 of the features is the same number") as caught:
         RUNTIMES["stacked"](job("logistic", parts=parts), None)
     assert "7.25" not in str(caught.value)
+
+
+@pytest.mark.parametrize("masks", [SumMasks(bound=2.0**60, words=2, seed=3), SumMasks(seed=3), None])
+@pytest.mark.parametrize("size", [1e-4, 1e-9, 1e-12])
+def test_a_small_column_is_fitted_as_well_as_any(size, masks):
+    """In the unit of a large one its squares drown in a secret sum."""
+    parts = [np.column_stack([part[:, :2] / 100.0, (part[:, 2] - 2020) * size]) for part in PARTS]
+    usual = [np.column_stack([part[:, :2] / 100.0, part[:, 2] - 2020]) for part in PARTS]
+    small, large = (
+        RUNTIMES["stacked"](dataclasses.replace(job("logistic", parts=each), privacy=masks), None).x[0]
+        for each in (parts, usual)
+    )
+    np.testing.assert_allclose(small * [1.0, 1.0, size, 1.0], large, rtol=1e-6)
+
+
+@pytest.mark.parametrize("masks", [SumMasks(bound=2.0**60, words=2, seed=3), None])
+@pytest.mark.parametrize("far", [1e6, 1e8, 1e10])
+def test_a_column_far_from_zero_is_fitted(far, masks):
+    parts = [np.column_stack([part[:, :2], part[:, 2] - 2020 + far]) for part in PARTS]
+    run = RUNTIMES["stacked"](dataclasses.replace(job("ridge", parts=parts), privacy=masks), None)
+    A = np.column_stack([X - X.mean(axis=0), np.ones(len(X))])
+    best, x = np.linalg.lstsq(A, LABELS["ridge"])[0], run.x[0]
+    gap = ((A[:, :3] @ (x[:3] - best[:3])) ** 2).sum()
+    assert gap <= 1e-7 * ((A[:, :3] @ best[:3]) ** 2).sum()
+
+
+@pytest.mark.parametrize("ulps", [1, 3, 1000])
+@pytest.mark.parametrize("far", [1 / 3, 1e8 / 3])
+@pytest.mark.parametrize("masks", [SumMasks(bound=2.0**60, words=2, seed=3), None])
+def test_a_column_that_varies_by_its_last_digits_is_named_and_not_called_constant(far, ulps, masks):
+    """It used to be called constant, or fitted from digits that were gone."""
+    digits = np.random.default_rng(ulps).integers(-ulps, ulps + 1, len(X)).astype(float)
+    parts = [
+        np.column_stack([part[:, :2], far + np.spacing(far) * each])
+        for part, each in zip(PARTS, np.split(digits, ENDS), strict=True)
+    ]
+    with pytest.raises(CostError, match="column 3 of the features varies by less than 1e-11 of its size"):
+        RUNTIMES["stacked"](dataclasses.replace(job("ridge", parts=parts), privacy=masks), None)
 
 
 def test_costs_without_records_or_columns_are_refused():

@@ -30,6 +30,10 @@ _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution
 _FARTHER = 8.0  # times as far as before, over flat ground
 _SAME = 1e-9  # of the sizes of two columns: a Hessian that moved by less is the same
 _LINEAR = 0.1  # of the last gain: one as large says that a row saturates, and that the model bounds nothing
+_FLATTENED = (
+    "the sum of the costs with its penalties flattens out beyond the digits of its sums: it has no minimum, or one "
+    "too far out to be found; add data or a larger penalty."
+)
 
 
 class State(NamedTuple):
@@ -154,12 +158,20 @@ def _rough(at: State, g: Array, H: Array, penalty: Penalty, resolution: float) -
         u = minimise(x, g, H, penalty, blur=blur)
     except (AlgorithmError, UnboundedError):  # a cost may be straight here: then as far as a ridge lets it go
         reach = _FARTHER * float(at.reach) or max(1.0, float(np.abs(x).max()))
-        ridge = float(np.abs(g).max()) / reach
-        u = minimise(x, g, H + ridge * np.eye(m), penalty, blur=blur)
+        u = _ridged(x, g, H, penalty, blur, reach)
     p = u - x
     promise = float(g @ p) + penalty.value(u) - penalty.value(x)
     error = np.inf if reach else np.abs(p).max()
     return at._replace(error=np.asarray(error), p=p, promise=np.asarray(promise), reach=np.array(reach), hessian=H)
+
+
+def _ridged(x: Array, g: Array, H: Array, penalty: Penalty, blur: float, reach: float) -> Array:
+    """Return the minimiser of the model with a ridge that lets it go about as far as *reach*."""
+    ridge = float(np.abs(g).max()) / reach
+    try:
+        return minimise(x, g, H + ridge * np.eye(len(g)), penalty, blur=blur)
+    except UnboundedError:  # of a model, which says little of a sum that flattens out
+        raise AlgorithmError(_FLATTENED) from None
 
 
 def _width(at: State, sight: Sight, scaled: Array) -> float:

@@ -2,7 +2,8 @@
 
     how many agents have column k     before anything else, where that is asked for: one alone is refused
     n, Σ a_k, facts                   first sum: centre c_k = Σ a_k / n
-    Σ (a_k − c_k)²                    second sum: scale s_k = √(· / n)
+    Σ (a_k − c_k)²                    second sum: scale s_k = √(· / n); more, in smaller units, of a column that
+                                      is small, or varies by its last digits
     minimise over u, x = T u          an algorithm that needs sums only, on the costs in standard units
 
 One Π made of stages, all written against `peers.sum`: masks, durability and bit-equality hold for it as for every
@@ -27,6 +28,11 @@ from tacit.typing import Algorithm, Array, Findings, Peers, Summand
 
 _INNER: dict[str, Callable[[], Any]] = {"newton": Newton, "lbfgs": LBFGS}
 _COUNT, _FIRST, _SECOND, _FIT = -1.0, 0.0, 1.0, 2.0
+_LOOKS = 8  # at most, between the second sum and the fit, at columns that hardly vary
+_EPS = float(np.finfo(float).eps)
+_DROWNED = 2.0**20  # resolutions of a sum: squares that add up to less are known to a few digits
+_FAR = 1e11  # scales from zero: α of a column farther out, moved to its centre, has lost what a fit needs
+_LEVEL = 1e-9  # of squares about a centre: deviations that vary by less are one number
 
 
 class State(tuple[Array, ...]):
@@ -143,6 +149,8 @@ class Standardised(Algorithm):
             return self._centred(state, peers, cost)
         if state.stage == _SECOND:
             return self._scaled(state, peers, cost)
+        if state.stage < _FIT:
+            return self._enlarged(state, peers, cost)
         turned = cost.in_units(state.units)
         inner = type(self._fits.init(state.x, turned))(*state.inner)
         return self._shown(state, self._fits.step(inner, peers, turned))
@@ -171,15 +179,49 @@ class Standardised(Algorithm):
     def _scaled(self, state: State, peers: Peers, cost: Any) -> State:
         centre, count = state.units.centre, float(state.facts[0])
         variance = peers.sum(cost.column_squares(centre)) / count
-        slack = (4.0 * centre * np.finfo(float).eps) ** 2 + peers.resolution / count
-        flat = np.flatnonzero(variance <= slack)
-        if len(flat):
-            same = "is the same number" if self.intercept else "is zero"
+        rounding = (4.0 * centre * _EPS) ** 2 + _DROWNED * peers.resolution / count
+        return self._measured(state, cost, np.where(variance > rounding, np.sqrt(np.maximum(variance, 0.0)), 0.0))
+
+    def _enlarged(self, state: State, peers: Peers, cost: Any) -> State:
+        """Look again at columns that hardly vary, in a unit so small that their deviations fill a sum."""
+        (centre, scale), count = state.units, float(state.facts[0])
+        near, looks = scale == 0.0, round((state.stage - _SECOND) * _LOOKS)
+        unit = 1.0
+        for _ in range(looks if peers.resolution else 0):  # Σd/unit is then 2¹⁰ at most
+            unit *= float(np.sqrt(_DROWNED * peers.resolution * count)) / 2.0**10
+        turned = cost.in_units(Units(centre, np.where(near, unit, 1.0)))
+        about = turned.column_sums() if self.intercept else np.zeros((*cost.affine.shape[:-1], len(scale)))
+        told = np.concatenate([about[..., near], turned.column_squares(np.zeros_like(centre))[..., near]], axis=-1)
+        first, second = np.split(peers.sum(told), 2)
+        spread = second - first**2 / count  # the centre is known to a rounding only
+        varies = spread > _DROWNED * peers.resolution + _LEVEL * second
+        over = unit <= 2.0**-12 * np.spacing(np.abs(centre[near])) if peers.resolution else ~varies
+        same = ~varies & (over | (looks + 1 >= _LOOKS))
+        if same.any():
+            flat = "is the same number" if self.intercept else "is zero"
+            small = "" if peers.resolution == 0.0 else ", or varies by less than secret sums show"
             raise CostError(
-                f"column {flat[0] + 1} of the features {same} in all records of all agents: nothing can be learnt "
-                "from it; leave it out."
+                f"column {np.flatnonzero(near)[same][0] + 1} of the features {flat} in all records of all agents"
+                f"{small}: nothing can be learnt from it; leave it out, or use smaller units."
             )
-        units = Units(centre, np.sqrt(variance))
+        scale = scale.copy()
+        scale[near] = np.where(varies, unit * np.sqrt(np.maximum(spread, 0.0) / count), 0.0)
+        return self._measured(state, cost, scale)
+
+    def _measured(self, state: State, cost: Any, scale: Array) -> State:
+        """Return the state with these scales: ready to fit, or to look again where one is still 0."""
+        if not scale.all():
+            units = Units(state.units.centre, scale)
+            return self._state(
+                state.x, np.inf, state.stage + 1.0 / _LOOKS, units, state.facts, self._fits.init(state.x, cost)
+            )
+        far = np.flatnonzero(np.abs(state.units.centre) > _FAR * scale)
+        if len(far):
+            raise CostError(
+                f"column {far[0] + 1} of the features varies by less than {1.0 / _FAR:.0e} of its size, which "
+                "leaves too few digits of what it says about labels; take the same number off it at all agents."
+            )
+        units = Units(state.units.centre, scale)
         inner = self._fits.init(units.into(state.x), cost.in_units(units))
         return self._state(state.x, np.inf, _FIT, units, state.facts, inner)
 

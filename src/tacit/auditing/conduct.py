@@ -36,6 +36,7 @@ from tacit.errors import InputError, TacitError, VacuousError
 from tacit.masks import Mechanism, drawn_afresh, drawn_once, effective_sigma, with_seed
 from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
+from tacit.solving.guarantee import of_run
 from tacit.solving.stamping import NO_MASKS
 from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
@@ -82,11 +83,11 @@ def audit(
     job, stamps = prepared.job, prepared.stamps if masks else [NO_MASKS]
     certificate, members = _certificate(problem, job.privacy if masks else None, coalition, any)
     if certificate is not None and job.privacy is not None:
-        certificate = dataclasses.replace(
+        certificate = of_run(
             certificate,
             coverage=job.privacy.coverage(problem.stack),
             stamps=(*beyond_the_network(stamps), *against(prepared.tells, len(members))),
-            computational=job.privacy.pairing == "seeds",
+            pairing=job.privacy.pairing,
         )
     who = sorted(problem.network.index[member] for member in members)
     truth = _truth(problem, job, prepared.stamps)

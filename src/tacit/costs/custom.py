@@ -20,7 +20,7 @@ from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
 
-Function = Callable[[Array], Any]
+Formula = Callable[[Array], Any]
 
 
 class CallableCost(Family):
@@ -40,9 +40,9 @@ class CallableCost(Family):
         self,
         dim: int,
         *,
-        value: Function | None = None,
-        grad: Function | None = None,
-        hess: Function | None = None,
+        value: Formula | None = None,
+        grad: Formula | None = None,
+        hess: Formula | None = None,
         smoothness: float = np.inf,
         strong_convexity: float = 0.0,
         x0: ArrayLike | None = None,
@@ -174,7 +174,7 @@ class _Callables(CallableCost):
         return Curvature(below=below, above=np.sum([part.above for part in parts], axis=0))
 
 
-def _with_jax(value: Function) -> tuple[Function, Function]:
+def _with_jax(value: Formula) -> tuple[Formula, Formula]:
     """Return *value* and its gradient in 64-bit arithmetic."""
     try:
         import jax
@@ -182,7 +182,7 @@ def _with_jax(value: Function) -> tuple[Function, Function]:
         raise CostError("a cost without grad= needs JAX for its gradient: pip install 'tacit[jax]'.") from error
     compiled, slope = jax.jit(value), jax.jit(jax.grad(value))
 
-    def in_double(function: Function) -> Function:
+    def in_double(function: Formula) -> Formula:
         def call(x: Array) -> Array:
             with jax.enable_x64(True):
                 return np.asarray(function(x), dtype=np.float64)

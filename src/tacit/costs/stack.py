@@ -18,13 +18,13 @@ from tacit.costs.family import Curvature, Family
 from tacit.errors import CostError
 from tacit.typing import Array
 
-Rows = slice | NDArray[np.intp]
+Selection = slice | NDArray[np.intp]
 
 
 class Group:
     """The agents of one family: their positions, and their costs as one object."""
 
-    def __init__(self, rows: Rows, cost: Family) -> None:
+    def __init__(self, rows: Selection, cost: Family) -> None:
         self.rows, self.cost = rows, cost
 
     @classmethod
@@ -190,7 +190,7 @@ class CostStack:
         """Return the same costs with other affine coefficients, (n, m)."""
         return self.regrouped(lambda cost, rows: cost.with_affine(affine[rows]))
 
-    def regrouped(self, effective: Callable[[Family, Rows], Family]) -> CostStack:
+    def regrouped(self, effective: Callable[[Family, Selection], Family]) -> CostStack:
         """Return the stack of the costs that *effective* makes of every group's."""
         groups = [Group(group.rows, effective(group.cost, group.rows)) for group in self.groups]
         return CostStack(groups, self.shape)

@@ -25,10 +25,10 @@ from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member, Model, Stop
 from tacit.network import well_connected
-from tacit.solving.effort import worth_hessians
+from tacit.solving.choice import among_sums
+from tacit.solving.floor import rounding_floor
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
-
-_LEAST = 1e-2  # curvature that is assumed where nothing is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     if wrong:
         raise InputError(" ".join(wrong))
     refuse_nothing_hidden(manifest)
-    stop = msgspec.structs.replace(manifest.stop, floor=rounding_floor(manifest))
+    stop = msgspec.structs.replace(manifest.stop, floor=_floor(manifest))
     return msgspec.structs.replace(manifest, stop=stop)
 
 
@@ -116,7 +116,8 @@ def algorithm_of(plan: Plan, model: Model | None, unknowns: int) -> dict[str, An
     if plan.count_columns:
         raise InputError("--count-columns goes with regressions by secret sums (--cost, --algorithm auto).")
     if name not in ALGORITHMS:
-        raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.")
+        meant = did_you_mean(name, ALGORITHMS)
+        raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.{meant}")
     return {"name": name, **plan.settings}
 
 
@@ -128,10 +129,8 @@ def _fitting_algorithm(level: str, model: Model | None, unknowns: int) -> str:
         )
     if level == "quadratic":
         return "direct"
-    rough = model is not None and model.l1 > 0
-    if worth_hessians(unknowns, rough=rough):
-        return "newton"
-    return "fista" if rough else "lbfgs"
+    kind = among_sums(unknowns, rough=model is not None and model.l1 > 0)
+    return next(name for name, known in ALGORITHMS.items() if known is kind)
 
 
 def _unknowns(plan: Plan) -> int:
@@ -147,10 +146,8 @@ def _unknowns(plan: Plan) -> int:
     return plan.unknowns
 
 
-def rounding_floor(manifest: Manifest) -> float:
-    """Return how near rounding lets agents come: the noise of gradients over the curvature that is known to all."""
-    mechanism, model = manifest.privacy.mechanism(), manifest.model
-    if mechanism is None:
-        return 0.0
+def _floor(manifest: Manifest) -> float:
+    """Return the rounding floor, from the curvature that is known to all."""
+    model = manifest.model
     known = model.l2 / len(manifest.members) if model is not None and not model.intercept else 0.0
-    return mechanism.terms(manifest.network(), manifest.unknowns).noise / max(known, _LEAST)
+    return rounding_floor(manifest.privacy.mechanism(), manifest.network(), manifest.unknowns, curvature=known)

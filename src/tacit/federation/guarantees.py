@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tacit.certificates import Certificate, certify
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError
@@ -11,6 +9,7 @@ from tacit.federation.declared import telling_of
 from tacit.federation.manifest import Manifest
 from tacit.solving.cost_files import example
 from tacit.solving.declared import Declared
+from tacit.solving.guarantee import of_run
 from tacit.solving.stamping import nothing_hidden
 
 
@@ -43,9 +42,5 @@ def certified(manifest: Manifest, *, any: int | None = None, telling: Declared |
     t = min(masks.any if any is None else any, len(network) - 2)
     certificate = certify(network, any=t, sigma=masks.effective_sigma, hide=masks.hide)
     counted, coverage = telling or telling_of(manifest), coverage_of(manifest) or GENERAL[masks.level]
-    return replace(
-        certificate,
-        coverage=coverage,
-        computational=masks.pairing == "seeds",
-        stamps=(*nothing_hidden(coverage, []), *(() if counted is None else counted.stamps)),
-    )
+    stamps = (*nothing_hidden(coverage, []), *(() if counted is None else counted.stamps))
+    return of_run(certificate, coverage=coverage, stamps=stamps, pairing=masks.pairing)

@@ -29,6 +29,7 @@ from tacit.listing import conjoined
 from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
 from tacit.solving import Answer, Problem, choose, solve
 from tacit.solving.by_name import runtime_called
+from tacit.solving.guarantee import of_run
 from tacit.solving.solve import CollinearWarning, InexactWarning, NotPrivateWarning
 from tacit.solving.stamping import of_masks
 from tacit.solving.telling import Telling, stamps_of
@@ -217,9 +218,9 @@ class Assembly:
                 warnings.warn(said, NotPrivateWarning, stacklevel=4)
             return None
         if answer is None:
-            found = certify(self.network, any=self.any, sigma=math.inf)
             stamps = (*of_masks(self.privacy), *self.account.stamps)
-            found = replace(found, stamps=stamps, computational=self.privacy.pairing == "seeds")
+            network = certify(self.network, any=self.any, sigma=math.inf)
+            found = of_run(network, stamps=stamps, pairing=self.privacy.pairing)
         else:
             found = answer.certificate(any=self.any)
         if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it

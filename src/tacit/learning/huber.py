@@ -15,7 +15,7 @@ from tacit.errors import InputError, ProtectionError
 from tacit.learning.assembly import Assembly, mechanism
 from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
-from tacit.learning.model import Fit, Penalty, PrivateModel, shifted
+from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Table
 from tacit.learning.standardising import Units
 from tacit.solving import Answer
@@ -70,9 +70,9 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> ConcomitantHuber:
         return ConcomitantHuber(Z, y, epsilon=self.epsilon, l2=l2, intercept=self.fit_intercept, **extras)
 
-    def _weights(self, units: Units) -> Penalty:
+    def _weights(self, units: Units) -> Shrinkage:
         """Return α|w|² per unit of σ: the loss is in units of y, the penalty in units of w²."""
-        return Penalty(np.zeros(len(units.scale)), 2.0 * self.alpha * units.spread / units.scale**2)
+        return Shrinkage(np.zeros(len(units.scale)), 2.0 * self.alpha * units.spread / units.scale**2)
 
     def _start(self, units: Units, unknowns: int) -> Array:
         return np.array(self._least_squares)

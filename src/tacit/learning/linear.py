@@ -20,7 +20,7 @@ from tacit.costs import LeastSquares
 from tacit.learning.assembly import Assembly
 from tacit.learning.curvature import Curvature
 from tacit.learning.inference import Summary, named
-from tacit.learning.model import Fit, Penalty, PrivateModel, shifted
+from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Party, Table
 from tacit.learning.standardising import Units
 from tacit.typing import Array
@@ -113,8 +113,8 @@ class PrivateLinearRegression(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Penalty:
-        return Penalty(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
+    def _weights(self, units: Units) -> Shrinkage:
+        return Shrinkage(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
 
     def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
         """Return, of all fits with the same residuals, that with the shortest w in the parties' own units."""
@@ -154,8 +154,8 @@ class PrivateRidge(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Penalty:
-        return Penalty(np.zeros(len(units.scale)), self.alpha / units.scale**2)
+    def _weights(self, units: Units) -> Shrinkage:
+        return Shrinkage(np.zeros(len(units.scale)), self.alpha / units.scale**2)
 
 
 class PrivateElasticNet(LinearModel):
@@ -184,12 +184,12 @@ class PrivateElasticNet(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Penalty:
+    def _weights(self, units: Units) -> Shrinkage:
         return self._mixed(units, self.l1_ratio)
 
-    def _mixed(self, units: Units, ratio: float) -> Penalty:
+    def _mixed(self, units: Units, ratio: float) -> Shrinkage:
         weight = self._weight_of(units) * self.alpha
-        return Penalty(weight * ratio / (units.scale * units.spread), weight * (1.0 - ratio) / units.scale**2)
+        return Shrinkage(weight * ratio / (units.scale * units.spread), weight * (1.0 - ratio) / units.scale**2)
 
 
 class PrivateLasso(PrivateElasticNet):
@@ -215,5 +215,5 @@ class PrivateLasso(PrivateElasticNet):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Penalty:
+    def _weights(self, units: Units) -> Shrinkage:
         return self._mixed(units, 1.0)

@@ -20,7 +20,7 @@ from tacit.costs import Logistic, Multinomial, contrasts
 from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
-from tacit.learning.model import Fit, Penalty, PrivateModel
+from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
 from tacit.learning.standardising import Units
 from tacit.solving import Answer
@@ -179,8 +179,8 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             return Logistic(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
         return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept, **extras)
 
-    def _weights(self, units: Units) -> Penalty:
-        return Penalty(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
+    def _weights(self, units: Units) -> Shrinkage:
+        return Shrinkage(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
 
     def _why(self, answer: Answer) -> str:
         if np.isfinite(self.C) or answer.status != "stalled":

@@ -48,7 +48,7 @@ Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
 _FELT = 1e-8  # of a score, in its own unit: rounding below this moves no loss that anybody could see
 
 
-class Penalty(NamedTuple):
+class Shrinkage(NamedTuple):
     """Total weights of Σ l1|u| and ½ Σ l2 u² over the columns, in standard units."""
 
     l1: Array
@@ -97,7 +97,7 @@ class PrivateModel(BaseEstimator):
         """Return one party's loss in standard units, with its share of the penalty; *extras* are about its rows."""
 
     @abstractmethod
-    def _weights(self, units: Units) -> Penalty:
+    def _weights(self, units: Units) -> Shrinkage:
         """Return the penalties in standard units."""
 
     @abstractmethod

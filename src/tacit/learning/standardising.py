@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +27,8 @@ from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
 from tacit.typing import Array, Rows
 
+_DROWNED = 2.0**20  # resolutions of a sum: squares that add up to less are known to a few digits
+_SMALL = 2.0**-70  # the unit in which small columns are looked at first
 _FAR = 2.0**24  # roundings of the mean: a column that varies by more is not all but constant
 
 
@@ -70,7 +72,47 @@ def moments(
     unit = _units([np.sqrt(w)[:, None] * X for X, w in zip(away, each, strict=True)], count, assembly, columns)
     second = [w @ (X / unit) ** 2 for X, w in zip(away, each, strict=True)]
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
-    return Moments(count, mean, squares / (mass or count) * unit**2)
+    found = Moments(count, mean, squares / (mass or count) * unit**2)
+    small = (squares <= _DROWNED * assembly.resolution) & (unit == 1.0)
+    if not small.any():
+        return found
+    off = [X[:, small] for X in away]
+    names = [column for column, drowned in zip(columns, small, strict=True) if drowned]
+    shift, variance = _enlarged(off, each, assembly, names, count, mass or count, centred=centred)
+    mean, found.variance[small] = mean.copy(), variance
+    mean[small] = shift + (mean[small] if centred else 0.0)
+    return replace(found, mean=mean)
+
+
+def _enlarged(
+    off: Sequence[Array],
+    weights: Sequence[Array],
+    assembly: Assembly,
+    names: Sequence[str],
+    count: float,
+    mass: float,
+    *,
+    centred: bool,
+) -> tuple[Array, Array]:
+    """Return mean and variance of columns whose squares drown in a sum's resolution, in units that they fill.
+
+    *off* are deviations from a mean that is known to that resolution only; the mean returned is theirs.
+    """
+    told = [np.concatenate([np.abs(d).sum(axis=0), w @ d]) / _SMALL for d, w in zip(off, weights, strict=True)]
+    sums = assembly.total(told, "deviations of small columns", columns=[*names, *names])
+    sizes, mean = np.split(_SMALL * sums, 2) / np.array([[1.0], [mass]])
+    gone = [name for k, name in enumerate(names) if sizes[k] == 0.0 and any(d[:, k].any() for d in off)]
+    if gone:
+        raise DataError(
+            f"column(s) {listed([repr(name) for name in gone])}: the numbers are so small that secret sums lose "
+            "them; use smaller units, so that the numbers grow."
+        )
+    if not sizes.any():
+        return mean, np.zeros(len(names))
+    unit = np.exp2(np.rint(np.log2(np.where(sizes > 0, sizes / count, 1.0))))
+    told = [w @ ((d - mean * centred) / unit) ** 2 for d, w in zip(off, weights, strict=True)]
+    squares = assembly.total(told, "sums of squared deviations of small columns", columns=names)
+    return mean, np.where(sizes > 0, squares / mass * unit**2, 0.0)
 
 
 def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Sequence[str]) -> Array:

@@ -8,7 +8,7 @@ from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_o
 from tacit.masks.gaussian import draw
 from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits, needs_sigma
 from tacit.masks.mechanism import Hidden, Mechanism
-from tacit.masks.pairing import Pairing, Way, pair
+from tacit.masks.pairing import Pairing, Way, is_computational, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
 from tacit.masks.sums import SecretSums, SumMasks
 from tacit.masks.terms import Terms, effective_sigma, has_a_law
@@ -47,6 +47,7 @@ __all__ = [
     "has_a_law",
     "has_level",
     "has_sigma",
+    "is_computational",
     "level_of",
     "mask",
     "masks_at",

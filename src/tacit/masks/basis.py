@@ -39,7 +39,7 @@ from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Array, Peers, Summand
 
-LinkScales = tuple[tuple[Any, Any, float], ...]
+ScaledLinks = tuple[tuple[Any, Any, float], ...]
 _HUGE = 1e100
 _SPREAD = 1e4  # of the links' scales: thinner masks would no longer be Gaussian on a common lattice
 
@@ -55,7 +55,7 @@ class GaussianMasks:
     sigma: float
     bound: float | None = None
     seed: int | None = None
-    link_scales: LinkScales | Mapping[tuple[Any, Any], float] = ()
+    link_scales: ScaledLinks | Mapping[tuple[Any, Any], float] = ()
     pairing: Way = "both"
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class GaussianMasks:
     @property
     def scale_of(self) -> dict[tuple[Any, Any], float]:
         """The links with a scale of their own."""
-        return {(a, b): scale for a, b, scale in cast(LinkScales, self.link_scales)}
+        return {(a, b): scale for a, b, scale in cast(ScaledLinks, self.link_scales)}
 
     def lattice(self, *, agents: int, links: int) -> Lattice:
         """Return the lattice for a network of that size, fine enough for its thinnest link."""
@@ -114,9 +114,9 @@ class GaussianMasks:
         if not given:
             return np.ones(2 * len(network.links))
         links = [frozenset((network.agents[i], network.agents[j])) for i, j in network.links]
-        strange = next((pair for pair in self.scale_of if frozenset(pair) not in set(links)), None)
-        if strange is not None:
-            raise MaskError(f"{strange[0]} and {strange[1]} are not linked, and have no scale of their own.")
+        unlinked = next((pair for pair in self.scale_of if frozenset(pair) not in set(links)), None)
+        if unlinked is not None:
+            raise MaskError(f"{unlinked[0]} and {unlinked[1]} are not linked, and have no scale of their own.")
         scales = np.array([given.get(link, 1.0) for link in links]) / max(1.0, *given.values())
         i, j = network.links.T
         order = np.lexsort((np.concatenate([j, i]), np.concatenate([i, j])))
@@ -142,7 +142,7 @@ class GaussianMasks:
             noise=16.0 * float(np.finfo(float).eps) * largest,
             sigma=self.sigma * self.basis.extremes[0],
             blur=STEPS * lattice.step,
-            link_scales=cast(LinkScales, self.link_scales),
+            link_scales=cast(ScaledLinks, self.link_scales),
         )
 
     def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:

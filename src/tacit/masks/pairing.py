@@ -107,6 +107,11 @@ def pair(way: Way, source: Source, peers: Peers) -> Pairing:
     return kinds[way](source, peers)
 
 
+def is_computational(way: str) -> bool:
+    """Tell whether masks are drawn from keys that both ends agree on, and hold while nobody breaks the ciphers."""
+    return way == "seeds"
+
+
 def refuse_unknown(way: str, ways: Sequence[str] = WAYS) -> None:
     """Refuse a way that does not exist."""
     if way not in ways:

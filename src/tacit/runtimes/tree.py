@@ -46,14 +46,14 @@ class Place(NamedTuple):
     depth: int  # of the whole tree
 
 
-class Exchange(Protocol):
+class Hop(Protocol):
     """One message to and from every neighbour."""
 
     def __call__(self, messages: list[Message]) -> list[Message]:
         """Send message k to neighbour k, and return what the neighbours sent in the same hop."""
 
 
-def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Exchange) -> Place:
+def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop) -> Place:
     """Build the tree together with the neighbours, and return the own place in it."""
     mine = Belief(root=me, distance=0, parent=me, below=1, height=0, stop=0)
     hop = 0

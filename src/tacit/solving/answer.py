@@ -14,6 +14,7 @@ from tacit.certificates import Certificate, certify, exposing, headline, privacy
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
+from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
@@ -70,12 +71,8 @@ class Answer:
         certificate = certify(
             self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
-        return replace(
-            certificate,
-            coverage=phase1.coverage,
-            stamps=(*beyond_the_network(self.record.stamps), *against(self.record.tells, size)),
-            computational=phase1.pairing == "seeds",
-        )
+        stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
+        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
 
     def privacy(self, *, any: int = 1) -> list[str]:
         """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""

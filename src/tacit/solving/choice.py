@@ -61,7 +61,7 @@ from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
 from tacit.runtimes.tree import depth_of
 from tacit.solving.algorithm_section import weights_called
-from tacit.solving.effort import NEWTON, ONCE, with_gradients, with_hessians, worth_hessians
+from tacit.solving.effort import NEWTON, ONCE, USUAL, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
 from tacit.spelling import did_you_mean
 from tacit.typing import Tunable
@@ -146,6 +146,18 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
     return _by_gossip(problem)
 
 
+def among_sums(
+    dim: int, *, depth: int = USUAL, rough: bool = False, hessians: bool = True, values: bool = True
+) -> type[AnyAlgorithm]:
+    """Return what is over soonest of the algorithms that add up: from public numbers alone, as members can.
+
+    *hessians* and *values* say whether every cost has them, and may tell them.
+    """
+    if hessians and worth_hessians(dim, depth=depth, rough=rough):
+        return Newton
+    return FISTA if rough or not values else LBFGS
+
+
 def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     smooth = [cost.smooth if isinstance(cost, Composite) else cost for cost in problem.costs]
     quadratic = Quadratics().covers(problem.stack)
@@ -161,8 +173,15 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     newton = with_hessians(problem.dim, depth=depth)
     hidden = _hidden_numbers(smooth)
     tells = hidden <= newton.numbers and hidden > with_gradients(problem.dim, rough=problem.stack.is_rough).numbers
-    if has_hessians and fast and not tells:
-        return Newton, (
+    kind = among_sums(
+        problem.dim,
+        depth=depth,
+        rough=problem.stack.is_rough,
+        hessians=has_hessians and not tells,
+        values=has_values,
+    )
+    if kind is Newton:
+        return kind, (
             f"twice differentiable costs{rough} and {problem.dim} unknown(s): a few sums of Hessians, over a tree "
             f"of depth {depth}, are the shortest run"
         )
@@ -176,10 +195,8 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
             "tell as many as the costs hide: what a run tells decided"
         )
     if problem.stack.is_rough:
-        return FISTA, f"{why}; the costs have rough terms"
-    if not has_values:
-        return FISTA, f"{why}: gradients must do"
-    return LBFGS, why
+        return kind, f"{why}; the costs have rough terms"
+    return kind, why if has_values else f"{why}: gradients must do"
 
 
 def _hidden_numbers(costs: list[Family]) -> float:

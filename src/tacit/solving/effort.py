@@ -22,7 +22,8 @@ NEWTON, LBFGS, FISTA = 15, 1_000, 5_000
 """Rounds to expect."""
 ONCE = 1500
 """Unknowns up to which Hessians are worth adding up once."""
-_USUAL = 3  # the depth of a spanning tree of some tens of agents
+USUAL = 3
+"""The depth of a spanning tree of some tens of agents."""
 
 
 class Effort(NamedTuple):
@@ -34,20 +35,20 @@ class Effort(NamedTuple):
     """Told, in all rounds together."""
 
 
-def with_hessians(dim: int, *, depth: int = _USUAL, rough: bool = False) -> Effort:
+def with_hessians(dim: int, *, depth: int = USUAL, rough: bool = False) -> Effort:
     """Return what Newton's method will take."""
     numbers = 1 + dim + packed_size(dim)
     solve = (_ROUGH_SOLVE if rough else _SOLVE) * dim**3
     return Effort(NEWTON * (_seconds(numbers, depth) + solve), NEWTON * numbers)
 
 
-def with_gradients(dim: int, *, depth: int = _USUAL, rough: bool = False) -> Effort:
+def with_gradients(dim: int, *, depth: int = USUAL, rough: bool = False) -> Effort:
     """Return what L-BFGS will take, or FISTA where there are rough terms."""
     rounds = FISTA if rough else LBFGS
     return Effort(rounds * _seconds(1 + dim, depth), rounds * (1 + dim))
 
 
-def worth_hessians(dim: int, *, depth: int = _USUAL, rough: bool = False) -> bool:
+def worth_hessians(dim: int, *, depth: int = USUAL, rough: bool = False) -> bool:
     """Tell whether a run with Hessians is over sooner than one with gradients alone."""
     newton, gradients = with_hessians(dim, depth=depth, rough=rough), with_gradients(dim, depth=depth, rough=rough)
     return newton.seconds <= gradients.seconds

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tacit.coverage import Coverage
+from tacit.masks import is_computational
 from tacit.runtimes import Check
 from tacit.runtimes.doubt import Doubt
 from tacit.solving.telling import Telling
@@ -47,7 +48,7 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
         width = width if self.sum_error is None else f"exact to {self.sum_error:.1e},"
         name = "secret sums" if self.coverage.kind == "sums" else f"{self.coverage.kind} masks"
         rounding = "" if self.coverage.exact else " (up to rounding)"
-        seeds = "; computational: masks from agreed keys" if self.pairing == "seeds" else ""
+        seeds = "; computational: masks from agreed keys" if is_computational(self.pairing) else ""
         return f"{name}{',' * (self.sigma is None)} {width} hide {self.coverage}{rounding}{seeds}"
 
 
@@ -92,6 +93,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The answer; None where the run diverged beyond all numbers."""
     names: tuple[str, ...] = ()
     """Of the entries of x, where files name their columns."""
+    left_out: int | None = None
+    """How many records all agents together left out because of gaps: a secret sum; None where nobody may."""
     disagreement: float | None
     """Between agents at the end, relative; None where the run diverged at once."""
     error: float | None

@@ -17,6 +17,7 @@ from tacit.solving import confined
 from tacit.solving.answer import Answer
 from tacit.solving.by_name import runtime_called
 from tacit.solving.choice import Choice, choose
+from tacit.solving.floor import rounding_floor
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.reconsidered import reconsidered
@@ -89,15 +90,15 @@ def solve(
     if tells is not None:  # as many rounds as were needed, and not as many as were expected
         tells = tells.after(run.rounds)
         stamps = [stamp for stamp in stamps if stamp.reason != "answer tells"] + stamps_of(tells)
-    said = [*cautions]
+    sentences = [*cautions]
     coarse = _coarse(problem, privacy, run)
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
-        said.append(coarse)
+        sentences.append(coarse)
     run = reconsidered(problem, run, choice.algorithm, job.floor)
     if run.doubt is not None:
-        said.append(run.doubt.sentence())
-        warnings.warn(said[-1], CollinearWarning, stacklevel=2)
+        sentences.append(run.doubt.sentence())
+        warnings.warn(sentences[-1], CollinearWarning, stacklevel=2)
     return Answer(
         record=recorded(
             job,
@@ -106,7 +107,7 @@ def solve(
             runtime=runtime,
             seconds=seconds,
             stamps=stamps,
-            cautions=said,
+            cautions=sentences,
             tells=tells,
             hide=hide,
         ),
@@ -153,7 +154,13 @@ def prepare(
         weights=choice.weights,
         privacy=privacy,
         rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
-        floor=_rounding_floor(problem, privacy),
+        floor=rounding_floor(
+            privacy,
+            problem.network,
+            problem.dim,
+            curvature=problem.least_curvature,
+            exact=privacy is None or privacy.coverage(problem.stack).exact,
+        ),
     )
     tells, more = telling(problem, job)
     cautions = [*_cautions(problem, privacy, choice), *confined.caution(problem, privacy, choice, max_rounds)]
@@ -175,22 +182,13 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
     network, m = problem.network, problem.dim
     terms, size = privacy.terms(network, m), float(np.abs(run.x).max())
     rounds_curvature = terms.words is not None or privacy.bends(network, m) > 0
-    off = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
+    error = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
     least = problem.least_curvature
-    off /= len(network) * (least if least > 0 else 1e-2)
-    if not off > _NOTICED * max(size, 1e-3):
+    error /= len(network) * (least if least > 0 else 1e-2)
+    if not error > _NOTICED * max(size, 1e-3):
         return None
     finer = "a smaller sigma" if terms.sigma else "words=2"
     return (
-        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {off:.1e}; use "
-        f"{finer}, or a smaller public bound."
+        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {error:.1e}; "
+        f"use {finer}, or a smaller public bound."
     )
-
-
-def _rounding_floor(problem: Problem, privacy: Mechanism | None) -> float:
-    """Return how near rounding lets agents come: the noise of gradients over the curvature."""
-    if privacy is None:
-        return 0.0
-    terms = privacy.terms(problem.network, problem.dim)
-    blur = 0.0 if privacy.coverage(problem.stack).exact else 8.0 * np.sqrt(problem.dim) * terms.blur
-    return float(terms.noise + blur) / max(problem.least_curvature, 1e-2)

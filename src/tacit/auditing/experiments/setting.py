@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.experiments.terms import Gaussian, gaussian
-from tacit.auditing.recording.release import Keys, Release, bound_of, release, scales_of
+from tacit.auditing.recording.release import Keys, Released, bound_of, release, scales_of
 from tacit.auditing.trials.game import honest_part
 from tacit.masks import Once
 from tacit.network import Network
@@ -39,16 +39,25 @@ class Setting:
     """Releases as small as the problem, where every single mask is looked at."""
     kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
     """Terms that several experiments look at."""
+    part: list[tuple[Array, NDArray[np.intp]]] = field(default_factory=list, repr=False, compare=False)
+    """What is left of the network without the coalition, once somebody has asked."""
 
     @property
     def covariance(self) -> Array:
         """2σ²L_H: what the certificate predicts for every coordinate of full width."""
-        return 2.0 * self.masks.sigma**2 * honest_part(self.masks, self.network, self.coalition)[0]
+        return 2.0 * self.masks.sigma**2 * self._honest_part[0]
 
     @property
     def honest(self) -> NDArray[np.intp]:
         """The positions of the honest agents."""
-        return honest_part(self.masks, self.network, self.coalition)[1]
+        return self._honest_part[1]
+
+    @property
+    def _honest_part(self) -> tuple[Array, NDArray[np.intp]]:
+        """L_H and the positions of the honest agents, worked out once: some experiments ask a thousand times."""
+        if not self.part:
+            self.part.append(honest_part(self.masks, self.network, self.coalition))
+        return self.part[0]
 
     @property
     def links(self) -> NDArray[np.intp]:
@@ -57,7 +66,7 @@ class Setting:
         kept = [(place[i], place[j]) for i, j in self.network.links.tolist() if i in place and j in place]
         return np.array(kept, dtype=np.intp).reshape(-1, 2)
 
-    def rounding(self, done: Release) -> float:
+    def rounding(self, done: Released) -> float:
         """Return an error that rounding to the lattice alone explains, in units of full width."""
         return len(self.network) * done.public.step / float(done.scales.min())
 
@@ -95,7 +104,7 @@ class Setting:
             (vectors * np.sqrt(np.maximum(values, 0.0))) @ self.rng.standard_normal((len(values), columns))
         )
 
-    def released(self, secrets: Array) -> Release:
+    def released(self, secrets: Array) -> Released:
         """Run phase 1 on these secrets."""
         return release(self.masks, self.network, secrets, self.coalition, keys=self.keys)
 
@@ -117,7 +126,7 @@ class Setting:
             ]
         return self.kept["several"]
 
-    def gone_on(self, secrets: Array, leaver: int) -> tuple[Release, Release]:
+    def gone_on(self, secrets: Array, leaver: int) -> tuple[Released, Released]:
         """Run phase 1, and again under the same masks without the terms that *leaver* had a part in."""
         first, again = self.keys.again(self.network, 2)
         before = release(self.masks, self.network, secrets, self.coalition, keys=first)

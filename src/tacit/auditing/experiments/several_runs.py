@@ -17,11 +17,9 @@ from tacit.auditing.attacks.reuse import MaskReuse
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.judging.verdict import Verdict, judge_exact, judge_gaussian, judge_mean, skipped
 from tacit.auditing.knowledge.view import View
-from tacit.auditing.recording.release import Release as Released
-from tacit.auditing.recording.release import release, scales_of
+from tacit.auditing.recording.release import Released, release, scales_of
 from tacit.auditing.trials.game import honest_part
-from tacit.certificates import Release as Entry
-from tacit.certificates import exposures
+from tacit.certificates import Release, exposures
 from tacit.network import Network
 from tacit.typing import Array
 
@@ -73,7 +71,7 @@ def participants(setting: Setting) -> Verdict:
     other = release(setting.masks, smaller, secrets[kept], coalition, keys=setting.keys)
     attack = ChangedParticipants(tuple(names), tuple(names[k] for k in kept))
     found = attack(one.views[0], other.views[0], one.public, other.public)
-    runs = [Entry.of("1", whole, sigma=setting.masks.sigma), Entry.of("2", rest, sigma=setting.masks.sigma)]
+    runs = [Release.of("1", whole, sigma=setting.masks.sigma), Release.of("2", rest, sigma=setting.masks.sigma)]
     predicted = {e.agent for e in exposures(runs, coalition=[names[c] for c in setting.coalition])}
     if {names[i] for i in found.agents} != predicted:
         return Verdict(

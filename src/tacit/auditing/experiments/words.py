@@ -21,7 +21,7 @@ from tacit.auditing.experiments.terms import Uniform, both_ways
 from tacit.auditing.judging.verdict import Verdict, judge_looks
 from tacit.auditing.looks import Look
 from tacit.auditing.looks.repeats import pairs_of
-from tacit.auditing.recording.release import Keys, Release, release_sums
+from tacit.auditing.recording.release import Keys, Released, release_sums
 from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Words
@@ -89,7 +89,7 @@ def attack_words(
     ]  # fmt: skip
 
 
-def _masks(done: Release, later: int, plain: Words) -> Words:
+def _masks(done: Released, later: int, plain: Words) -> Words:
     """Return what masks the honest agents' words, once those that members know are off."""
     _, told = unmasked_words(done.views[0], done.public, place=later)
     return minus(told[:, : plain.shape[1]], plain, done.public.words)

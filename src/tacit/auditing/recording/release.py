@@ -6,9 +6,9 @@ the shipped code: draws, lattice, exchange, folding. That is what makes twenty t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
-from secrets import randbits
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ _SIDE = 16  # unknowns of a made-up quadratic cost: 152 coefficients at a time
 _MOST = 400  # releases where one has few coefficients
 
 
-class Release(NamedTuple):
+class Released(NamedTuple):
     """What a coalition holds of secrets of one number per agent and coordinate."""
 
     views: list[View]
@@ -66,7 +66,7 @@ class Keys:
     def again(self, network: Network, times: int) -> list[Keys]:
         """Return keys that give the same random bits, which no release had before: for a run that goes on."""
         self._used += 1
-        seed = randbits(64) if self._seed is None else 1_000_003 * self._seed + self._used
+        seed = int.from_bytes(os.urandom(8)) if self._seed is None else 1_000_003 * self._seed + self._used
         return [Keys(seed) for _ in range(times)]
 
 
@@ -78,7 +78,7 @@ def release(
     *,
     keys: Keys,
     without: int | None = None,
-) -> Release:
+) -> Released:
     """Run phase 1 on secrets, (n, coordinates), and return what the coalition sees in the worst case.
 
     *without* is an agent that has left: the others cancel the terms that they shared with it, as peers do.
@@ -105,7 +105,7 @@ def release(
         kept.append(part)
         scales.append(masks.basis.scales(hidden.cost.dim))
     public = _public(masks, network, kept[0].shape[1])
-    return Release(views, public, np.concatenate(scales), np.concatenate(kept, axis=1))
+    return Released(views, public, np.concatenate(scales), np.concatenate(kept, axis=1))
 
 
 def _rows_of(network: Network, agent: int) -> Rows:
@@ -132,7 +132,7 @@ def release_sums(
     *,
     keys: Keys,
     pieces: bool = False,
-) -> Release:
+) -> Released:
     """Add up several times in one run, and return what the coalition sees of it; secrets are those of the first.
 
     In *pieces*, numbers are made and masked as Hessians of many agents are: some columns at a time.
@@ -145,7 +145,7 @@ def release_sums(
     width = sums[0].shape[1]
     view = _view(coalition, recorder, Published(words=recorder.words), width)
     public = _public(masks, network, width)
-    return Release([view], public, np.ones(width), sums[0])
+    return Released([view], public, np.ones(width), sums[0])
 
 
 def _in_pieces(secrets: Array) -> Told:
