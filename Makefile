@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+WORKERS ?= 3# one more than processors, since some tests wait
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-search test-large test-network test-namespaces check bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-namespaces test-wheel test-repeated check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -22,19 +24,28 @@ demo: $(VENV)/.installed            ## solve a private problem and replay the pa
 	$(BIN)/tacit demo
 
 test: $(VENV)/.installed-dev        ## the test suite; make test ARGS=--cov measures coverage
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-estimators: $(VENV)/.installed-dev ## scikit-learn's own checks of the estimators that make test leaves out
+	$(PYTEST) -n 2 -m estimators
 
 test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m network
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m network
 
 test-namespaces: $(VENV)/.installed-dev ## hosts on a network that loses packets and splits: needs root, ip and nft
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m namespaces
+	$(PYTEST) -m namespaces
 
-test-large: $(VENV)/.installed-dev  ## dispatch of the largest public grids: some minutes
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m large
+test-large: $(VENV)/.installed-dev  ## the largest public grids, and relatives of quicker tests: some minutes
+	$(PYTEST) -n 2 --dist worksteal -m large
 
 test-search: $(VENV)/.installed-dev ## near-singular designs by the thousand, against sixty digits: some minutes
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m search
+	$(PYTEST) -n 2 --dist worksteal -m search
+
+test-wheel: $(VENV)/.installed      ## the wheel, installed into a new environment and used
+	.ci/wheel $(BIN)/python
+
+test-repeated:                      ## make test N times in a row, beside BURN processes that burn the processors
+	.ci/repeated $(or $(N),20) $(or $(BURN),0) VENV=$(VENV)
 
 check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/ruff check .
@@ -46,4 +57,4 @@ bench: $(VENV)/.installed-dev       ## ratios against hand-written NumPy in the 
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -245,6 +245,7 @@ def test_what_is_shipped_stays_green(masks, experiments):
     assert list(found.values()).count("within") >= 4
 
 
+@pytest.mark.fresh
 def test_the_audit_without_a_seed_is_green_too():
     """Fresh masks from the system: three audits in a row give a false alarm once in 10⁹, at 0.1 % each."""
     for _ in range(3):

@@ -1,5 +1,6 @@
 """m_t: branch and bound against brute force, bounds, deadlines, cuts."""
 
+import time
 from itertools import combinations
 
 import networkx as nx
@@ -316,12 +317,11 @@ def test_scales_too_far_apart_are_refused():
 
 
 def test_a_deadline_is_kept():
-    import time
-
-    start = time.monotonic()
-    certificate = tacit.certify(nx.random_regular_graph(8, 150, seed=1), any=6, sigma=1.0, deadline=1.0)
+    """Of work, which a busy machine does not change: the exact answer takes hours."""
+    start = time.process_time()
+    certificate = tacit.certify(nx.random_regular_graph(8, 150, seed=1), any=6, sigma=1.0, deadline=0.2)
     assert certificate.method == "bound"
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
 
 
 @pytest.mark.parametrize("distance", [-1.0, float("inf"), float("nan")])

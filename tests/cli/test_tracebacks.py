@@ -137,8 +137,7 @@ def test_an_output_that_cannot_write_sigma(tmp_path):
         done = subprocess.run([*tacit_, *words], cwd=tmp_path, env=environment, capture_output=True)
         assert done.returncode == 0, done.stderr
         assert b"Traceback" not in done.stderr
-    done = subprocess.run([*tacit_, "solve", "problem.toml"], cwd=tmp_path, env=environment, capture_output=True)
-    assert b"sigma = 1000" in done.stdout
+        assert words[0] != "solve" or b"sigma = 1000" in done.stdout
 
 
 def test_decoding_is_not_our_business():

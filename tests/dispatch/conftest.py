@@ -63,4 +63,13 @@ def centralised(name, *, profile=(1.0,), ramp=None):
 
 @pytest.fixture(name="centralised", scope="session")
 def _centralised():
-    return centralised
+    """Return the function, which works out the same case once."""
+    known = {}
+
+    def remembered(name, *, profile=(1.0,), ramp=None):
+        key = (name, tuple(profile), None if ramp is None else tuple(ramp))
+        if key not in known:
+            known[key] = centralised(name, profile=profile, ramp=ramp)
+        return known[key]
+
+    return remembered

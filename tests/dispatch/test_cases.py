@@ -1,5 +1,7 @@
 """The public grids: the cost, the balance and the price of the centralised optimum, with everything hidden."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,12 @@ def check(found, best, grid):
 def test_secret_sums_reach_the_centralised_optimum(name, centralised):
     """Demands and cost curves hidden: on the branches of the grid, in a few sums."""
     grid, best = read_grid(name), centralised(name)
+    start = time.process_time()
     found = dispatch(grid)
+    assert time.process_time() - start <= 60.0 or name in HUGE
     check(found, best, grid)
     assert found.algorithm == "Bracket"
     assert found.rounds <= 20
-    assert found.seconds <= 60.0 or name in HUGE
 
 
 GOSSIP = ["case5", "case9", "case14", "case30", "case30pwl", "case39", "case57", "case118"]
@@ -61,8 +64,8 @@ def test_masks_of_100_megawatts_on_the_demands_reach_it_by_gossip(name, centrali
 @pytest.mark.parametrize(
     ("name", "links"),
     [
-        *((name, 6) for name in LARGE),
-        pytest.param("case_ACTIVSg200", 6, marks=pytest.mark.large),
+        ("case1354pegase", 6),
+        *(pytest.param(name, 6, marks=pytest.mark.large) for name in ("case_ACTIVSg2000", "case_ACTIVSg200")),
         *(pytest.param(name, None, marks=pytest.mark.large) for name in (*LARGE, "case_ACTIVSg200")),
     ],
 )
@@ -70,9 +73,10 @@ def test_masks_of_100_megawatts_on_the_demands_reach_it_by_gossip(name, centrali
 def test_large_grids_by_gossip(name, links, centralised):
     """On a designed graph in seconds; on the branches of the grid it takes ten times as many rounds."""
     grid = read_grid(name)
+    start = time.process_time()
     found = dispatch(grid, sigma=SIGMA, links=links)
+    assert time.process_time() - start <= 60.0 or name != "case_ACTIVSg2000"
     check(found, centralised(name), grid)
-    assert found.seconds <= 60.0 or name != "case_ACTIVSg2000"
 
 
 @pytest.mark.parametrize("name", ["case39", "case_ACTIVSg200", "case_RTS_GMLC"])

@@ -3,7 +3,8 @@
 A Markdown file is a story in one temporary folder, read from top to bottom:
 
     ```python    run, in one module per file
-    ```console   every line that starts with `$ tacit ` is run; `# exit code N` says what to expect
+    ```console   every line that starts with `$ tacit ` is run; `# exit code N` says what to expect. In this process:
+                 that the console script does the same is tested in tests/cli, and in the story of docs/peers.md
     ```toml      written to the folder if its first line is a comment with a file name, as `# hospital.toml`
     ```text      after a python or console block: what that block must have printed; … stands for anything
     ```sh        for people: not run
@@ -15,10 +16,10 @@ Ports that a document prints, 127.0.0.1:74…, are replaced by free ones.
 """
 
 import ast
+import contextlib
 import os
 import pkgutil
 import re
-import secrets
 import shlex
 import socket
 import subprocess
@@ -26,6 +27,7 @@ import sys
 import threading
 import tomllib
 import types
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -35,6 +37,7 @@ import pytest
 
 import tacit
 from tacit.algorithms import ALGORITHMS
+from tacit.cli import main
 from tacit.costs import Family
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Masks, Member, Model, Stop
@@ -86,16 +89,35 @@ def prose(path):
     return re.sub(r"^\s*```.*?^\s*```\s*$", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
-def run_command(line, folder):
-    """Run one `$ tacit …` line, check its exit code, and return what it printed."""
-    command, _, comment = line.removeprefix("$ ").partition("#")
-    expected = re.search(r"exit code (\d+)", comment)
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run(
-        [TACIT, *arguments], cwd=folder, env=PLAIN, capture_output=True, encoding="utf-8", timeout=60, check=False
-    )
-    assert done.returncode == int(expected[1] if expected else 0), f"{line}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr
+class Shell:
+    """One folder in which `tacit …` is typed: in this process, which has imported everything already."""
+
+    def __init__(self, monkeypatch, capsys):
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+        for name in ("COLUMNS", "NO_COLOR"):
+            monkeypatch.setenv(name, PLAIN[name])
+
+    def run(self, line):
+        """Run one `$ tacit …` line, check its exit code, and return what it printed."""
+        command, _, comment = line.removeprefix("$ ").partition("#")
+        expected = re.search(r"exit code (\d+)", comment)
+        self.monkeypatch.setattr(sys, "argv", shlex.split(command))
+        code = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)  # ours, which people see; all others are errors
+            self.monkeypatch.setattr(warnings, "showwarning", shown_as_usual)
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        printed = "".join(self.capsys.readouterr())
+        assert code == int(expected[1] if expected else 0), f"{line}\n{printed}"
+        return printed
+
+
+def shown_as_usual(message, category, filename, lineno, file=None, line=None):
+    """Write a warning as Python does by itself: pytest keeps them to itself."""
+    sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def looks_like(expected, printed):
@@ -123,14 +145,16 @@ class Ports:
 
 
 def free_ports(count):
-    """Return ports of four digits that nobody listens on; the system gives none of these to outgoing connections."""
-    found = []
-    for port in secrets.SystemRandom().sample(range(5000, 10_000), 5000):
-        if len(found) == count:
-            break
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) != 0:
-                found.append(str(port))
+    """Return ports of four digits that nobody listens on; the system gives none of these to outgoing connections.
+
+    Every process begins somewhere else, so that several of them find different ones.
+    """
+    found, port = [], 5000 + 37 * os.getpid() % 5000
+    while len(found) < count:
+        port = 5000 + (port + 1) % 5000
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            found.append(str(port))
     return found
 
 
@@ -225,7 +249,7 @@ def test_the_commands_of_the_readme_are_those_of_the_story():
 @pytest.mark.parametrize("path", [path for path in DOCUMENTS if path != PEERS], ids=lambda path: path.name)
 def test_every_block_runs_and_prints_what_it_says(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    story, printed = Story(path, monkeypatch, capsys), None
+    story, shell, printed = Story(path, monkeypatch, capsys), Shell(monkeypatch, capsys), None
     for block in blocks(path):
         where = f"{path.name}, line {block.line}"
         if block.language == "python":
@@ -234,7 +258,7 @@ def test_every_block_runs_and_prints_what_it_says(path, tmp_path, monkeypatch, c
             lines = [line for line in block.text.splitlines() if line.startswith("$ ")]
             assert lines, f"{where}: a console block without a command"
             assert all(line.startswith("$ tacit ") for line in lines), f"{where}: only tacit's commands are run"
-            printed = "".join(run_command(story.ports.replaced(line), tmp_path) for line in lines)
+            printed = "".join(shell.run(story.ports.replaced(line)) for line in lines)
         elif block.language == "toml":
             named = re.match(r"# (\S+\.toml)\n", block.text)
             if named:

@@ -114,9 +114,9 @@ class GaussianMasks:
         if not given:
             return np.ones(2 * len(network.links))
         links = [frozenset((network.agents[i], network.agents[j])) for i, j in network.links]
-        strange = next((pair for pair in self.scale_of if frozenset(pair) not in set(links)), None)
-        if strange is not None:
-            raise MaskError(f"{strange[0]} and {strange[1]} are not linked, and have no scale of their own.")
+        unlinked = next((pair for pair in self.scale_of if frozenset(pair) not in set(links)), None)
+        if unlinked is not None:
+            raise MaskError(f"{unlinked[0]} and {unlinked[1]} are not linked, and have no scale of their own.")
         scales = np.array([given.get(link, 1.0) for link in links]) / max(1.0, *given.values())
         i, j = network.links.T
         order = np.lexsort((np.concatenate([j, i]), np.concatenate([i, j])))

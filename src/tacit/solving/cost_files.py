@@ -75,6 +75,8 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What was assumed about the files."""
+    dropped: tuple[int, ...] | None = None
+    """How many records each agent has left out because of gaps; None where the dictionary lets nobody."""
 
 
 def read_costs(
@@ -86,8 +88,10 @@ def read_costs(
         data, names, notes = _inline(section, agents), tuple[str, ...](), tuple[str, ...]()
     else:
         data, names, notes = _from_files(section, maker, agents, folder, dictionary)
+    drops = section.files is not None and dictionary is not None and dictionary.gaps == "drop"
+    dropped = tuple(int(data[agent].get("dropped", 0)) for agent in agents) if drops else None
     costs = {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
-    return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes)
+    return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes, dropped)
 
 
 def read_cost(
@@ -194,9 +198,9 @@ def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[A
     missing = [name for name in names if name not in given]
     unknown = [name for name in given if name not in names]
     if missing or unknown:
-        said = [f"nothing for agent {missing[0]}"] * bool(missing) + [f"no agent {unknown[0]}"] * bool(unknown)
+        gaps = [f"nothing for agent {missing[0]}"] * bool(missing) + [f"no agent {unknown[0]}"] * bool(unknown)
         meant = did_you_mean(unknown[0], names) if unknown else ""
-        raise CostError(f"{where} does not match the graph ({', '.join(said)}): name every agent once.{meant}")
+        raise CostError(f"{where} does not match the graph ({', '.join(gaps)}): name every agent once.{meant}")
     return {names[name]: value for name, value in given.items()}
 
 
@@ -209,16 +213,16 @@ def _from_files(
         named = _by_name(section.files, agents, "[costs] files")
         paths = {agent: folder / name for agent, name in named.items()}
     else:
-        found = (
+        listing = (
             sorted(folder.glob(section.files), key=_in_natural_order)
             if isinstance(section.files, str)
             else [folder / name for name in section.files or ()]
         )
-        if len(found) != len(agents):
+        if len(listing) != len(agents):
             raise FileError(
-                f"[costs] files gives {len(found)} file(s) for {len(agents)} agents: there must be one each."
+                f"[costs] files gives {len(listing)} file(s) for {len(agents)} agents: there must be one each."
             )
-        paths = dict(zip(agents, found, strict=True))
+        paths = dict(zip(agents, listing, strict=True))
     files = {agent: path for agent, path in paths.items() if path.suffix.lower() == ".csv"}
     tables = {agent: read_sheet(path, section.reading) for agent, path in files.items()}
     unnamed = {agent: path for agent, path in paths.items() if agent not in files}

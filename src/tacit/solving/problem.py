@@ -100,18 +100,18 @@ def _one_each(network: Network, costs: Sequence[Family] | Mapping[Any, Family]) 
         missing = [agent for agent in network.agents if agent not in costs]
         unknown = [agent for agent in costs if agent not in network.index]
         if missing or unknown:
-            said = [f"no cost for {missing[0]!r}"] * bool(missing) + [f"no agent {unknown[0]!r}"] * bool(unknown)
+            gaps = [f"no cost for {missing[0]!r}"] * bool(missing) + [f"no agent {unknown[0]!r}"] * bool(unknown)
             raise CostError(
-                f"costs and agents do not match ({', '.join(said)}): name every agent of the graph once."
+                f"costs and agents do not match ({', '.join(gaps)}): name every agent of the graph once."
             )
         costs = [costs[agent] for agent in network.agents]
     costs = tuple(costs)
     if len(costs) != len(network):
         raise CostError(f"{len(costs)} cost(s) for {len(network)} agents: give every agent exactly one.")
-    strange = next((cost for cost in costs if not isinstance(cost, Family)), None)
-    if strange is not None:
+    misfit = next((cost for cost in costs if not isinstance(cost, Family)), None)
+    if misfit is not None:
         raise CostError(
-            f"a {type(strange).__name__} is not a cost; use a family such as tacit.Quadratic, or wrap your own "
+            f"a {type(misfit).__name__} is not a cost; use a family such as tacit.Quadratic, or wrap your own "
             "functions in tacit.CallableCost."
         )
     return costs

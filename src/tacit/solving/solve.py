@@ -90,15 +90,15 @@ def solve(
     if tells is not None:  # as many rounds as were needed, and not as many as were expected
         tells = tells.after(run.rounds)
         stamps = [stamp for stamp in stamps if stamp.reason != "answer tells"] + stamps_of(tells)
-    said = [*cautions]
+    sentences = [*cautions]
     coarse = _coarse(problem, privacy, run)
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
-        said.append(coarse)
+        sentences.append(coarse)
     run = reconsidered(problem, run, choice.algorithm, job.floor)
     if run.doubt is not None:
-        said.append(run.doubt.sentence())
-        warnings.warn(said[-1], CollinearWarning, stacklevel=2)
+        sentences.append(run.doubt.sentence())
+        warnings.warn(sentences[-1], CollinearWarning, stacklevel=2)
     return Answer(
         record=recorded(
             job,
@@ -107,7 +107,7 @@ def solve(
             runtime=runtime,
             seconds=seconds,
             stamps=stamps,
-            cautions=said,
+            cautions=sentences,
             tells=tells,
             hide=hide,
         ),
@@ -182,13 +182,13 @@ def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None
     network, m = problem.network, problem.dim
     terms, size = privacy.terms(network, m), float(np.abs(run.x).max())
     rounds_curvature = terms.words is not None or privacy.bends(network, m) > 0
-    off = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
+    error = len(network) * terms.step / 2.0 * (np.sqrt(m) + (m * size if rounds_curvature else 0.0))
     least = problem.least_curvature
-    off /= len(network) * (least if least > 0 else 1e-2)
-    if not off > _NOTICED * max(size, 1e-3):
+    error /= len(network) * (least if least > 0 else 1e-2)
+    if not error > _NOTICED * max(size, 1e-3):
         return None
     finer = "a smaller sigma" if terms.sigma else "words=2"
     return (
-        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {off:.1e}; use "
-        f"{finer}, or a smaller public bound."
+        f"numbers are rounded to {terms.step:.1e} before they are masked: the answer may be off by {error:.1e}; "
+        f"use {finer}, or a smaller public bound."
     )

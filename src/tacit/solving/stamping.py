@@ -106,9 +106,9 @@ def of_network(network: Topology) -> Iterator[Stamp]:
             sentence=f"{whom} {listed(leaves)} {have} one neighbour, who knows all {whose} masks; add links.",
             agents=_names(leaves),
         )
-    found = hinges(network)
-    if len(found.cuts):
-        cuts, loose = ([network.agents[i] for i in some] for some in found)
+    pivots = hinges(network)
+    if len(pivots.cuts):
+        cuts, loose = ([network.agents[i] for i in some] for some in pivots)
         who = f"agent {cuts[0]}" if len(cuts) == 1 else f"any one of {listed(cuts)}"
         yield Stamp(
             reason="cut",

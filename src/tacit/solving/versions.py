@@ -72,10 +72,10 @@ class Digests:
         secret = path.read_bytes()
         if len(secret) != _KEY_BYTES:
             raise FileError(f"{path}: is damaged; restore a copy of the key beside the ledger.")
-        found = cls(secret)
-        if names and found.name not in names:
+        digests = cls(secret)
+        if names and digests.name not in names:
             raise LedgerError(f"{path}: is not the key of the digests in {ledger.name}; restore a copy.")
-        return found
+        return digests
 
     def of(self, agent: str, columns: Mapping[str, NDArray[Any]]) -> list[Version]:
         """Return the versions of an agent's records: as a whole, by column, and of how many there are.
@@ -89,23 +89,23 @@ class Digests:
         order = np.lexsort(together.T) if together.size else np.zeros(0, dtype=np.intp)
         words = b"\0".join(name.encode() + b"\0" + levels for name, (_, levels) in coded.items())
         whole = f"{WHOLE} ({', '.join(coded)})"
-        found = [
+        versions = [
             (agent, whole, self._version(agent, WHOLE, words + b"\0" + together[order].tobytes())),
             (agent, NUMBER, self._version(agent, NUMBER, str(rows).encode())),
         ]
         for name, (codes, levels) in coded.items():
             part = f"{COLUMN}{name}"
             word = part if len(np.unique(codes)) < 2 else COLUMN  # constants are alike too often
-            found.append((agent, part, self._version(agent, word, levels + b"\0" + np.sort(codes).tobytes())))
+            versions.append((agent, part, self._version(agent, word, levels + b"\0" + np.sort(codes).tobytes())))
         varied = [name for name in columns if len(np.unique(coded[name][0])) > 1]
         pairs = combinations(varied, 2) if len(varied) <= _PAIRED else ((name, varied[-1]) for name in varied[:-1])
-        digests = {part: version for _, part, version in found}
+        digests = {part: version for _, part, version in versions}
         for pair in pairs:
             a, b = sorted(pair, key=lambda name: digests[f"{COLUMN}{name}"])
             both = np.column_stack([coded[a][0], coded[b][0]])
             data = coded[a][1] + b"\0" + coded[b][1] + b"\0" + both[np.lexsort(both.T)].tobytes()
-            found.append((agent, f"{PAIR}{', '.join(sorted(pair))}", self._version(agent, PAIR, data)))
-        return found
+            versions.append((agent, f"{PAIR}{', '.join(sorted(pair))}", self._version(agent, PAIR, data)))
+        return versions
 
     def records(self, columns: Mapping[str, NDArray[Any]]) -> str:
         """Return a digest of every record, one after the other and in no order of theirs, whoever holds it."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.auditing.attacks.words import minus, plus
 from tacit.auditing.knowledge.public import Public
-from tacit.auditing.knowledge.view import View, masks_of
+from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.typing import Words
 
 
@@ -26,10 +26,14 @@ def unmasked_words(view: View, public: Public, *, place: int = 0) -> tuple[NDArr
 
 def known_words(view: View, public: Public, *, place: int, width: int) -> Words:
     """Return the sum of the masks that members know of one sum, for every agent, (n, width)."""
-    known = np.zeros((public.agents, width), dtype=np.uint64)
     sums = masks_of(view)
-    if len(sums) > place:
-        for i, j, values in zip(sums[place].senders, sums[place].receivers, sums[place].values, strict=True):
-            known[j] = plus(known[j], values, public.words)
-            known[i] = minus(known[i], values, public.words)
+    return words_in(sums[place], public) if len(sums) > place else np.zeros((public.agents, width), dtype=np.uint64)
+
+
+def words_in(masks: Exchange, public: Public) -> Words:
+    """Return the sum of these masks for every agent: what came in less what went out."""
+    known = np.zeros((public.agents, masks.values.shape[1]), dtype=np.uint64)
+    for i, j, values in zip(masks.senders, masks.receivers, masks.values, strict=True):
+        known[j] = plus(known[j], values, public.words)
+        known[i] = minus(known[i], values, public.words)
     return known

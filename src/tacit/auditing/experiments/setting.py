@@ -39,16 +39,25 @@ class Setting:
     """Releases as small as the problem, where every single mask is looked at."""
     kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
     """Terms that several experiments look at."""
+    part: list[tuple[Array, NDArray[np.intp]]] = field(default_factory=list, repr=False, compare=False)
+    """What is left of the network without the coalition, once somebody has asked."""
 
     @property
     def covariance(self) -> Array:
         """2σ²L_H: what the certificate predicts for every coordinate of full width."""
-        return 2.0 * self.masks.sigma**2 * honest_part(self.masks, self.network, self.coalition)[0]
+        return 2.0 * self.masks.sigma**2 * self._honest_part[0]
 
     @property
     def honest(self) -> NDArray[np.intp]:
         """The positions of the honest agents."""
-        return honest_part(self.masks, self.network, self.coalition)[1]
+        return self._honest_part[1]
+
+    @property
+    def _honest_part(self) -> tuple[Array, NDArray[np.intp]]:
+        """L_H and the positions of the honest agents, worked out once: some experiments ask a thousand times."""
+        if not self.part:
+            self.part.append(honest_part(self.masks, self.network, self.coalition))
+        return self.part[0]
 
     @property
     def links(self) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from tacit.auditing.attacks.unmask_words import known_words
+from tacit.auditing.attacks.unmask_words import words_in
 from tacit.auditing.attacks.words import minus, parts
 from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.auditing.looks.ranks import bits_of
@@ -143,7 +143,7 @@ def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, p
         plain = fixed.encode(each.copy())
         wide = plain.shape[1]
         told = np.zeros_like(plain) if published is None else published.words[place][:, :wide]
-        known = known_words(view, done.public, place=place, width=exchanges[place].values.shape[1])[:, :wide]
+        known = words_in(exchanges[place], done.public)[:, :wide]
         off += int((minus(minus(told, plain, masks.words), known, masks.words) != 0).sum())
         found.append(exchanges[place].values[:, :wide])
         secret.append(plain)

@@ -117,8 +117,9 @@ def gossip(view: View, *, masked: bool) -> list[Exchange]:
 
 
 def _joined(pieces: list[Exchange]) -> Exchange:
-    values = np.concatenate([piece.values for piece in pieces], axis=1)
-    return pieces[0] if len(pieces) == 1 else msgspec.structs.replace(pieces[0], values=values)
+    if len(pieces) == 1:
+        return pieces[0]
+    return msgspec.structs.replace(pieces[0], values=np.concatenate([piece.values for piece in pieces], axis=1))
 
 
 def received(exchange: Exchange) -> dict[int, Array]:

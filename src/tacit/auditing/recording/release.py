@@ -6,9 +6,9 @@ the shipped code: draws, lattice, exchange, folding. That is what makes twenty t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
-from secrets import randbits
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +66,7 @@ class Keys:
     def again(self, network: Network, times: int) -> list[Keys]:
         """Return keys that give the same random bits, which no release had before: for a run that goes on."""
         self._used += 1
-        seed = randbits(64) if self._seed is None else 1_000_003 * self._seed + self._used
+        seed = int.from_bytes(os.urandom(8)) if self._seed is None else 1_000_003 * self._seed + self._used
         return [Keys(seed) for _ in range(times)]
 
 
