@@ -26,7 +26,8 @@ from tacit.masks import AffineMasks, agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers import Agent, sent
-from tacit.runtimes.peers.identity import context
+from tacit.runtimes.peers.digests import digest_of_cost
+from tacit.runtimes.peers.identity import context, write_key
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -178,18 +179,17 @@ def test_a_cost_is_known_by_what_it_does_and_not_by_what_it_remembers(tmp_path):
             self.calls += 1
             return super().curved_grad(x)
 
-    job = job_of(None)
-    manifest = manifest_of(job, NAMES, tmp_path)
+    key, _ = write_key(tmp_path, "north")
 
-    def agent(cost):
-        return join(manifest, cost, me="north", key=tmp_path / "north.key", folder=tmp_path)
+    def digest(cost):
+        return digest_of_cost(cost, np.zeros(3), key)
 
     first = Counting(np.eye(3), np.ones(3))
-    before = agent(first)._digest()
+    before = digest(first)
     assert first.smoothness > 0
-    assert agent(first)._digest() == before
-    assert agent(Counting(np.eye(3), np.ones(3) * (1 + 1e-6)))._digest() != before
-    assert agent(Counting(2 * np.eye(3), np.ones(3)))._digest() != before
+    assert digest(first) == before
+    assert digest(Counting(np.eye(3), np.ones(3) * (1 + 1e-6))) != before
+    assert digest(Counting(2 * np.eye(3), np.ones(3))) != before
 
 
 def test_a_member_that_is_started_twice_is_told_so(tmp_path):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import errno
-import hashlib
 import os
 import sqlite3
 import time
@@ -34,10 +33,11 @@ from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
 from tacit.runtimes.neighbours import Neighbours
 from tacit.runtimes.peers.connections import Connections
+from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
 from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.identity import der
-from tacit.runtimes.peers.linking import channel, connections
+from tacit.runtimes.peers.linking import connections, restored
 from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
@@ -89,7 +89,7 @@ class Agent:
         self._listen = listen or seat.place[:2]
         self._durable, self._clock, self._dial = durable, clock, connect
         self._draw = ""
-        self._columns = _hashed(columns, seat.session)
+        self._columns = digest_of_columns(columns, seat.session)
         self.connections: Connections | None = None
         self.traffic = Traffic()
         self._refuse_bad_key()
@@ -147,7 +147,6 @@ class Agent:
             try:
                 self._begin(store)
                 if not store.record.has_ended:
-                    self._online(store)
                     self._take_part(store, on_progress, on_wait, on_commit, tap)
                 if store.record.stage is not Stage.PARTED:
                     part(self._online(store), store, clock=self._clock)
@@ -180,7 +179,7 @@ class Agent:
 
     def _begin(self, store: Store) -> None:
         """Bind the run to its manifest and its cost, with what an earlier epoch brings; or go on where it was."""
-        seat, cost = self.seat, self._digest()
+        seat, cost = self.seat, digest_of_cost(self.cost, self.job.x0, self.key)
         carried = None
         if seat.epoch and not store.record.has_begun:
             carried = take_over(self.file, seat, cost=cost)
@@ -287,45 +286,10 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            self.connections = self._connect(store)
+            channels = restored(self.seat, store, limit=self._longest, columns=self._columns)
+            self.connections = self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
             self.connections.start()
         return self.connections
-
-    def _connect(self, store: Store) -> Connections:
-        record, position, outbox = store.record, store.position(), store.outbox()
-        channels = {}
-        for row, name in enumerate(self.neighbours):
-            link = channel(self.seat, name, limit=self._longest, columns=self._columns)
-            kept = outbox.get(row, [])
-            if record.has_ended:  # nothing is computed again, and only goodbyes are missing
-                link.restore(kept, [], cursor=record.marks[row].sent, used=record.marks[row].used)
-                link.rewind(cursor=record.marks[row].sent, used=record.marks[row].used)
-            else:
-                cursor, used = (position.cursors[row], position.used[row]) if position else (0, 0)
-                link.restore(kept, store.journal(row), cursor=cursor, used=used)
-            link.finished = name in record.goodbyes
-            channels[name] = link
-        return self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
-
-    def _digest(self) -> bytes:
-        """Return a digest of the cost that tells nothing without the cost: keyed by this member's private key.
-
-        What it does at a few points stands for it, to eight digits: other machines round the last ones otherwise.
-        """
-        x0 = self.job.x0
-        behaviour = [type(self.cost).__name__]
-        with np.errstate(all="ignore"):
-            for x in (x0, x0 + 1.0, x0 + np.cos(np.arange(len(x0)))):
-                for what in (self.cost.grad(x), self.cost.rough_prox(x, 1.0)):
-                    behaviour += [f"{value:.7e}" for value in np.asarray(what, dtype=np.float64).ravel()]
-        data = " ".join(behaviour).encode()
-        return hashlib.blake2b(data, key=hashlib.sha256(self.key.read_bytes()).digest()).digest()
-
-
-def _hashed(columns: Sequence[str], session: str) -> str:
-    """Return a hash of the columns' names; nothing where there are none."""
-    named = msgspec.json.encode((session, tuple(columns)))
-    return hashlib.sha256(named).hexdigest()[:32] if columns else ""
 
 
 def _in_a_loop() -> bool:

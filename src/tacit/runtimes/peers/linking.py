@@ -10,6 +10,7 @@ from tacit.protocol import Channel
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.seat import Seat
+from tacit.runtimes.peers.store import Store
 
 
 def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
@@ -17,6 +18,25 @@ def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
     return Channel(
         me=seat.me, neighbour=name, session=seat.session, parts=dict(seat.parts), limit=limit, columns=columns
     )
+
+
+def restored(seat: Seat, store: Store, *, limit: int, columns: str = "") -> dict[str, Channel]:
+    """Return the channels to all neighbours, with what was said and heard before, from wherever the run is."""
+    record, position, outbox = store.record, store.position(), store.outbox()
+    channels = {}
+    for row, name in enumerate(record.neighbours):
+        link = channel(seat, name, limit=limit, columns=columns)
+        kept = outbox.get(row, [])
+        if record.has_ended:  # nothing is computed again, and only goodbyes are missing
+            sent, used = record.marks[row]
+            link.restore(kept, [], cursor=sent, used=used)
+            link.rewind(cursor=sent, used=used)
+        else:
+            sent, used = (position.cursors[row], position.used[row]) if position else (0, 0)
+            link.restore(kept, store.journal(row), cursor=sent, used=used)
+        link.finished = name in record.goodbyes
+        channels[name] = link
+    return channels
 
 
 def connections(

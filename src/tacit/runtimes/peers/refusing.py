@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tacit.errors import TacitError
@@ -11,10 +12,18 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.seat import Seat
 
+_LAST_WORDS = 0.05  # seconds for what was written to leave
 _TOLD_WITHIN = 3.0  # seconds for neighbours that are there; the others hear it from nobody, and wait as before
 
 
-def tell_unfit(job: Job, seat: Seat, key: Path, *, listen: tuple[str, int] | None = None) -> list[str]:
+def tell_unfit(
+    job: Job,
+    seat: Seat,
+    key: Path,
+    *,
+    listen: tuple[str, int] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[str]:
     """Tell the neighbours that are there that this member's data do not match; return who has heard it.
 
     They go on waiting: with other data the member may come back, and the run begins.
@@ -24,15 +33,19 @@ def tell_unfit(job: Job, seat: Seat, key: Path, *, listen: tuple[str, int] | Non
     links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
     goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
     heard: set[str] = set()
+
+    def ready() -> set[str]:
+        return {n.name for n in links.neighbours.values() if n.open} - heard
+
     try:
         links.start()
-        end = time.monotonic() + _TOLD_WITHIN
-        while len(heard) < len(names) and time.monotonic() < end:
-            links.wait(lambda: False, 0.05)
-            ready = {n.name for n in links.neighbours.values() if n.open} - heard
-            links.write(dict.fromkeys(ready, goodbye))
-            heard |= ready
-        links.wait(lambda: False, 0.05)  # for what was written to go
+        end = clock() + _TOLD_WITHIN
+        while len(heard) < len(names) and (seconds := end - clock()) > 0:
+            links.wait(lambda: bool(ready()), seconds)
+            new = ready()
+            links.write(dict.fromkeys(new, goodbye))
+            heard |= new
+        links.wait(lambda: False, _LAST_WORDS)
     except TacitError:  # nobody is told, and the reason is said here all the same
         pass
     finally:
