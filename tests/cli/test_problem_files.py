@@ -1,5 +1,6 @@
 """Problem files: every way to name a graph and costs, and every mistake a person makes in them."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -277,3 +278,26 @@ def test_bad_input_gets_one_sentence_and_exit_code_two(text, message, folder, mo
     assert message in err
     assert "Traceback" not in err
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("level", ["none", "sums"])
+def test_records_left_out_because_of_gaps_are_added_up(run, tmp_path, level):
+    """As `tacit fit --missing drop` does: how many all agents left out, and nobody's own number."""
+    rng = np.random.default_rng(3)
+    for k, name in enumerate("abcd"):
+        rows = [f"{u:.3f},{v:.3f}" for u, v in rng.normal(size=(12, 2))]
+        (tmp_path / f"{name}.csv").write_text(
+            "\n".join(["age,y", *rows, *["NA,1.0"] * k, *["2.0,"] * (k == 3)]) + "\n"
+        )
+    (tmp_path / "problem.toml").write_text(
+        '[graph]\nlinks = [["a", "b"], ["b", "c"], ["c", "d"], ["d", "a"]]\n'
+        '[costs]\nfamily = "least-squares"\nfiles = "*.csv"\n'
+        f'[privacy]\nlevel = "{level}"\n'
+        '[data]\ntarget = "y"\ngaps = "drop"\n[[data.columns]]\nname = "age"\n[[data.columns]]\nname = "y"\n'
+    )
+    code, out, err = run("solve", str(tmp_path / "problem.toml"))
+    assert code == 0, err
+    assert "left out:     7 record(s), because of gaps" in out
+    record = json.loads(run("solve", str(tmp_path / "problem.toml"), "--json")[1])
+    assert record["left_out"] == 7
+    assert "dropped" not in record

@@ -42,6 +42,7 @@ def summary(answer: Answer, privacy: Sequence[str]) -> list[tuple[str, str]]:
         ("status", f"{record.status}. {record.sentence}"),
         ("x", vector(record.x)),
         *([("coefficients", _named(record.names, record.x))] if record.names else []),
+        *([] if record.left_out is None else [("left out", f"{record.left_out} record(s), because of gaps")]),
         (
             "problem",
             f"{len(record.agents)} agents, {len(record.links)} links, {record.unknowns} unknown(s), "

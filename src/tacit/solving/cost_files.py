@@ -75,6 +75,8 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What was assumed about the files."""
+    dropped: tuple[int, ...] | None = None
+    """How many records each agent has left out because of gaps; None where the dictionary lets nobody."""
 
 
 def read_costs(
@@ -86,8 +88,10 @@ def read_costs(
         data, names, notes = _inline(section, agents), tuple[str, ...](), tuple[str, ...]()
     else:
         data, names, notes = _from_files(section, maker, agents, folder, dictionary)
+    drops = section.files is not None and dictionary is not None and dictionary.gaps == "drop"
+    dropped = tuple(int(data[agent].get("dropped", 0)) for agent in agents) if drops else None
     costs = {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
-    return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes)
+    return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes, dropped)
 
 
 def read_cost(

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 import networkx as nx
+import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import FileError, InputError
-from tacit.masks import Mechanism
+from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
 from tacit.solving.algorithm_section import chosen
@@ -23,6 +24,7 @@ from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
 from tacit.solving.sections import Privacy, Stopping
 from tacit.solving.solve import solve
+from tacit.solving.total import total
 from tacit.spelling import did_you_mean, misspelt
 from tacit.tables import Dictionary
 
@@ -74,6 +76,8 @@ class ProblemFile:
     """Of the unknowns, where the files name their columns."""
     notes: tuple[str, ...]
     """What was assumed about the files."""
+    dropped: tuple[int, ...] | None = None
+    """How many records each agent has left out because of gaps, where the dictionary lets them."""
     privacy: Mechanism | None
     protect: Protection | None
     hide: float | None
@@ -86,12 +90,19 @@ class ProblemFile:
 
     def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
         """Solve the problem as the file says."""
-        settings = {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("problem", "names", "notes")
-        }
+        others = ("problem", "names", "notes", "dropped")
+        settings = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
         answer = solve(self.problem, **settings, on_progress=on_progress)
-        answer.record = msgspec.structs.replace(answer.record, names=self.names)
+        answer.record = msgspec.structs.replace(answer.record, names=self.names, left_out=self._left_out())
         return answer
+
+    def _left_out(self) -> int | None:
+        """Return how many records all agents together have left out: one secret sum, where anything is hidden."""
+        if self.dropped is None:
+            return None
+        told = [np.array([float(count)]) for count in self.dropped]
+        masks = None if self.privacy is None else SumMasks(seed=self.privacy.seed)
+        return round(float(total(self.problem.network, told, privacy=masks, runtime="stacked").x[0]))
 
 
 def load_problem(path: str | Path) -> ProblemFile:
@@ -106,6 +117,7 @@ def load_problem(path: str | Path) -> ProblemFile:
         problem=Problem(network, read.costs),
         names=read.names,
         notes=read.notes,
+        dropped=read.dropped,
         privacy=contents.privacy.mechanism(),
         protect=contents.privacy.protect,
         hide=contents.privacy.hide,

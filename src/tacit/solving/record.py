@@ -93,6 +93,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The answer; None where the run diverged beyond all numbers."""
     names: tuple[str, ...] = ()
     """Of the entries of x, where files name their columns."""
+    left_out: int | None = None
+    """How many records all agents together left out because of gaps: a secret sum; None where nobody may."""
     disagreement: float | None
     """Between agents at the end, relative; None where the run diverged at once."""
     error: float | None
