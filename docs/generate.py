@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import house
 from typer.main import get_command
 
 import tacit
@@ -193,6 +194,8 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "algorithms": algorithms,
     "combinations": combinations,
     "errors": exceptions,
+    "house": house.drawing,
+    "rooms": house.table,
 }
 
 

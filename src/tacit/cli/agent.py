@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
-from tacit.cli.sheets import Decimal, Encoding, Separator, told_sheet
+from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 
 
 def agent_command(
@@ -81,7 +81,7 @@ def agent_command(
     from tacit.tables import Reading
 
     manifest = Manifest.read(federation)
-    sheet = data if data.suffix.lower() == ".npz" else told_sheet(data, Reading(separator, decimal, encoding))
+    sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
         manifest,
         sheet,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import members, refuse_to_overwrite, write_text
 from tacit.cli.progress import step_bar
+from tacit.cli.tables import table
 
 if TYPE_CHECKING:
     from tacit.auditing import AuditReport, Verdict
@@ -86,10 +86,11 @@ def show(report: AuditReport, console: Console | None = None) -> None:
         console.print(line, markup=False, soft_wrap=not console.is_terminal)
     headings = ["agent", "truth", "believed without masks"]
     masked = report.mechanism != "none"
-    table = Table(*headings, *["believed with masks"] * masked, title="The gradient of every agent at the start")
+    title = "The gradient of every agent at the start"
+    beliefs = table(*headings, *["believed with masks"] * masked, title=title)
     for row in report.table()[:_SHOWN]:
-        table.add_row(*row[: 3 + masked])
-    console.print(table)
+        beliefs.add_row(*row[: 3 + masked])
+    console.print(beliefs)
     if len(report.rows) > _SHOWN:
         console.print(f"… and {len(report.rows) - _SHOWN} more agents; --json lists them.")
     _verdicts(console, "Without masks", report.without_masks)
@@ -102,11 +103,11 @@ def show(report: AuditReport, console: Console | None = None) -> None:
 
 
 def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:
-    table = Table("attack", "verdict", "measured", "predicted", "limits", "in words", title=title)
+    rows = table("attack", "verdict", "measured", "predicted", "limits", "in words", title=title)
     for verdict in verdicts:
         numbers = ["" if number is None else f"{number:.4g}" for number in (verdict.measured, verdict.predicted)]
         limits = "" if None in (verdict.low, verdict.high) else f"{verdict.low:.4g} … {verdict.high:.4g}"
-        table.add_row(
+        rows.add_row(
             verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, limits, verdict.says
         )
-    console.print(table)
+    console.print(rows)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, width
 from tacit.cli.progress import share_bar
+from tacit.cli.tables import table
 from tacit.listing import listed
 
 if TYPE_CHECKING:
@@ -78,42 +79,42 @@ def show(certificate: Certificate, remedy: Augmentation | None) -> None:
 def _numbers(console: Console, certificate: Certificate) -> None:
     from tacit.certificates import GUESSES
 
-    table = Table("what", "value")
+    numbers = table("what", "value")
     for guess in GUESSES:
         reach = f"{certificate.hidden_difference(guess):.4g}"
-        table.add_row(f"guess right {100 * guess:g} % of the time", f"worlds that differ by {reach}")
+        numbers.add_row(f"guess right {100 * guess:g} % of the time", f"worlds that differ by {reach}")
     if certificate.hide is not None:
-        _at(table, certificate, certificate.hide)
+        _at(numbers, certificate, certificate.hide)
     name = "m_t" if certificate.guards is not None else "μ(L_H)"
-    table.add_row(f"ε = 1/(4σ²·{name})", f"{certificate.epsilon:.6g}")
-    table.add_row(f"{name}, {certificate.method}", f"{certificate.mu:.6g}")
+    numbers.add_row(f"ε = 1/(4σ²·{name})", f"{certificate.epsilon:.6g}")
+    numbers.add_row(f"{name}, {certificate.method}", f"{certificate.mu:.6g}")
     if certificate.guards is not None and certificate.coalition is not None:
-        table.add_row("worst coalition", listed(certificate.coalition))
-    console.print(table)
+        numbers.add_row("worst coalition", listed(certificate.coalition))
+    console.print(numbers)
     least = sorted(certificate.uncertainty.items(), key=lambda item: item[1])
     shown = ", ".join(f"{agent} ± {deviation:.4g}" for agent, deviation in least[:5])
     console.print(f"Least hidden coefficients: {shown}.", markup=False)
 
 
-def _at(table: Table, certificate: Certificate, hide: float) -> None:
+def _at(numbers: Table, certificate: Certificate, hide: float) -> None:
     tradeoff = certificate.tradeoff(hide)
-    table.add_row(f"of {hide:g}: guess right", f"{100 * tradeoff.guess:.2f} %")
-    table.add_row("area under the ROC curve", f"{tradeoff.auc:.4f}")
-    table.add_row("total variation", f"{tradeoff.total_variation:.4f}")
-    table.add_row("D_KL, nats", f"{certificate.divergence(hide):.4g}")
-    table.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
+    numbers.add_row(f"of {hide:g}: guess right", f"{100 * tradeoff.guess:.2f} %")
+    numbers.add_row("area under the ROC curve", f"{tradeoff.auc:.4f}")
+    numbers.add_row("total variation", f"{tradeoff.total_variation:.4f}")
+    numbers.add_row("D_KL, nats", f"{certificate.divergence(hide):.4g}")
+    numbers.add_row("δ at ε = 1", f"{tradeoff.delta(1.0):.2e}")
 
 
 def _exposed(console: Console, certificate: Certificate, remedy: Augmentation | None) -> None:
     if certificate.exposed_sums:
-        table = Table("piece of the honest graph", "learnt exactly", "ε inside")
+        pieces = table("piece of the honest graph", "learnt exactly", "ε inside")
         for component in certificate.components[:_SHOWN]:
             alone = len(component.agents) == 1
             inside = "–" if alone else f"{component.epsilon:.4g}"
-            table.add_row(
+            pieces.add_row(
                 listed(component.agents), f"its {certificate.secret}" if alone else "the sum over the piece", inside
             )
-        console.print(table)
+        console.print(pieces)
         if len(certificate.components) > _SHOWN:
             console.print(f"… and {len(certificate.components) - _SHOWN} more pieces; --json lists them.")
     if certificate.without_privacy:

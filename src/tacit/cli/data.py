@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.graphs import Json, print_json
-from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
+from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, announced_sheet, chosen, names_of
 
 if TYPE_CHECKING:
     from tacit.tables import Dictionary, Review
@@ -34,7 +34,7 @@ def check(
     from tacit.tables import Reading, read_dictionary, review
 
     dictionary = read_dictionary(file)
-    comparison = review(told_sheet(data, Reading(separator, decimal, encoding)), dictionary)
+    comparison = review(announced_sheet(data, Reading(separator, decimal, encoding)), dictionary)
     if json:
         print_json(comparison.to_dict())
     else:
@@ -56,7 +56,7 @@ def draft_command(
     """Print a data dictionary for a file, to be corrected by people: names, types and levels, and no limits."""
     from tacit.tables import Reading, draft
 
-    sheet = told_sheet(data, Reading(separator, decimal, encoding))
+    sheet = announced_sheet(data, Reading(separator, decimal, encoding))
     drafted = draft(chosen(sheet, target, names_of(columns), names_of(drop)), target)
     for note in drafted.notes:
         typer.echo(f"tacit: {note}", err=True)

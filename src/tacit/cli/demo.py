@@ -11,7 +11,9 @@ from tacit.cli.progress import progress_bar
 from tacit.cli.summary import show_answer
 
 if TYPE_CHECKING:
+    from tacit.certificates import Certificate
     from tacit.solving import Answer, Problem
+    from tacit.typing import Array
 
 _SIGMA = 1e3
 _HIDE = 10.0  # some labels' worth: what the demonstration declares to be hidden
@@ -22,6 +24,7 @@ def demo() -> None:
     from tacit.cli.illustration import replay
     from tacit.masks import AffineMasks
     from tacit.solving import solve
+    from tacit.solving.centralised import centralised
     from tacit.solving.clinics import clinics
 
     console = Console(highlight=False)
@@ -34,7 +37,7 @@ def demo() -> None:
     with progress_bar("Agreeing") as on_progress:
         answer = solve(problem, privacy=AffineMasks(_SIGMA), hide=_HIDE, on_progress=on_progress)
     show_answer(answer, answer.privacy(), console)
-    _compare(console, problem, answer)
+    _compare(console, problem, answer, centralised(problem), (answer.certificate({0}), answer.certificate(any=2)))
     console.rule("The same model, with the features hidden too")
     console.print(
         "Masks on the affine part leave the features in the open. Secret sums hide whole costs: the clinics learn "
@@ -54,14 +57,13 @@ def demo() -> None:
     )
 
 
-def _compare(console: Console, problem: Problem, answer: Answer) -> None:
-    from tacit.solving.centralised import centralised
-
-    apart = abs(answer.x - centralised(problem)).max()
+def _compare(
+    console: Console, problem: Problem, answer: Answer, pooled: Array, certificates: tuple[Certificate, Certificate]
+) -> None:
+    apart = abs(answer.x - pooled).max()
     console.print(f"\nAgainst the pooled data: the largest difference of any coefficient is {apart:.1e}.\n")
-    one, two = answer.certificate({0}), answer.certificate(any=2)
     table = Table("who looks", "what it learns exactly", "each honest clinic's coefficients", "hidden differences")
-    for who, certificate in (("clinic 0", one), ("any two clinics", two)):
+    for who, certificate in zip(("clinic 0", "any two clinics"), certificates, strict=True):
         least = min(certificate.uncertainty.values())
         table.add_row(
             who,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tacit.cli.completing import AGENTS, cases, one_of
 from tacit.cli.graphs import Json, Runtime, refuse_to_overwrite, write_text
 from tacit.cli.progress import live
+from tacit.cli.tables import table
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ def show(schedule: Schedule, *, quiet: bool) -> None:
         return
     one = len(schedule.price) == 1
     hours = [0] if one else [int(schedule.demand.argmin()), int(schedule.demand.argmax())]
-    table = Table("generator", "bus", *("MW" if one else f"MW in period {t + 1}" for t in hours))
+    outputs = table("generator", "bus", *("MW" if one else f"MW in period {t + 1}" for t in hours))
     for k in schedule.largest(_SHOWN):
-        table.add_row(schedule.units[k], str(schedule.buses[k]), *(f"{schedule.output[k, t]:.4f}" for t in hours))
-    console.print(table)
+        outputs.add_row(schedule.units[k], str(schedule.buses[k]), *(f"{schedule.output[k, t]:.4f}" for t in hours))
+    console.print(outputs)
     if len(schedule.units) > _SHOWN:
         console.print(
             f"The {_SHOWN} largest of {len(schedule.units)} generators; --out FILE writes all.", markup=False

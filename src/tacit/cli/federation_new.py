@@ -10,7 +10,7 @@ import typer
 from tacit.cli.completing import ALGORITHMS, DROPOUTS, FAMILIES, LEVELS, PAIRINGS, one_of
 from tacit.cli.defaults import DELTA, IDLE, MAX_ROUNDS, PATIENCE, TOLERANCE
 from tacit.cli.graphs import refuse_to_overwrite
-from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, chosen, names_of, told_sheet
+from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, announced_sheet, chosen, names_of
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _meaning(
     model = fitting.model()
     if model is None:
         raise InputError("--like needs --cost, which says what is fitted.")
-    sheet = chosen(told_sheet(like, reading), model.target, names_of(columns), names_of(drop))
+    sheet = chosen(announced_sheet(like, reading), model.target, names_of(columns), names_of(drop))
     suggested = dictionary_like(sheet, model, missing=missing)
     for note in suggested.notes:
         typer.echo(f"tacit: {note}", err=True)

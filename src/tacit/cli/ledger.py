@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tacit.cli.completing import one_of
 from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, refuse_to_overwrite, width
 from tacit.cli.sheets import names_of
+from tacit.cli.tables import table
 from tacit.errors import GraphError
 from tacit.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from tacit.certificates import Ledger, Release
+    from tacit.certificates import Exposure, Ledger, Release
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: new, show, check, add.")
 
@@ -70,7 +70,7 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
         if json:
             print_json(book.to_dict(against))
         else:
-            _print_book(book, against)
+            _print_book(book, book.exposed(against))
 
 
 @app.command("check")
@@ -157,21 +157,18 @@ def _release(
     )
 
 
-def _print_book(book: Ledger, against: tuple[str, ...]) -> None:
-    table = Table("number", "run")
-    table.add_column("recorded", no_wrap=True, min_width=len("2026-01-01 00:00"))
-    for heading in ("agents", "σ", "basis", "costs", "ε"):
-        table.add_column(heading)
-    entries = book.entries()
+def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
+    headings = ("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
+    runs, entries = table(*headings, whole={"recorded": len("2026-01-01 00:00")}), book.entries()
     for e in entries:
         release, when = e.release, datetime.datetime.fromtimestamp(e.recorded).strftime(_DATE)
         sigmas = ", ".join(f"{s:g}" for s in release.sigmas) or "uniform"
         row = (str(e.number), release.run, when, str(len(release.participants)), sigmas)
-        table.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}")
+        runs.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}")
     console = Console(highlight=False)
-    console.print(table)
+    console.print(runs)
     for version in dict.fromkeys(e.release.cost_version for e in entries):
         limit = "" if book.budget is None else f" of {book.budget:.3g}"
         console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
-    for exposure in book.exposed(against):
+    for exposure in exposed:
         console.print(str(exposure), style="red", markup=False)

@@ -49,7 +49,7 @@ def chosen(sheet: Sheet, target: str | None, columns: Collection[str], drop: Col
     return sheet.only([*columns, target or sheet.columns[-1]] if columns else None, drop)
 
 
-def told_sheet(path: Path, reading: Reading, *, label: str | None = None) -> Sheet:
+def announced_sheet(path: Path, reading: Reading, *, label: str | None = None) -> Sheet:
     """Return what stands in a CSV file, and say what was assumed about it."""
     from tacit.tables import read_sheet
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.solving.solve import NotPrivateWarning
@@ -19,15 +18,10 @@ class Outcome:
     """A fitted model with the cautions that came up on the way."""
 
     model: PrivateModel
-    cautions: tuple[str, ...] = field(default=())
+    privacy: tuple[str, ...]
+    """What hid the records, and what was hidden from whom, a sentence each."""
+    cautions: tuple[str, ...]
     """Warnings, each once; what they say about privacy is in `privacy`."""
-
-    @cached_property
-    def privacy(self) -> tuple[str, ...]:
-        """What hid the records, and what was hidden from whom, a sentence each."""
-        phase1 = self.model.answer_.record.phase1
-        masks = () if phase1 is None else (str(phase1),)
-        return (*masks, *self.model.answer_.privacy(any=self.model.any))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the coefficients, the sums that were told and the protection, for JSON."""
@@ -52,4 +46,7 @@ def fit_records(model: PrivateModel, records: Joined, target: str) -> Outcome:
             sample_weight=records.weight, offset=records.offset,
         )  # fmt: skip
     others = (each for each in caught if not issubclass(each.category, NotPrivateWarning))
-    return Outcome(model, tuple(dict.fromkeys(str(each.message) for each in others)))
+    phase1 = model.answer_.record.phase1
+    masks = () if phase1 is None else (str(phase1),)
+    privacy = (*masks, *model.answer_.privacy(any=model.any))
+    return Outcome(model, privacy, tuple(dict.fromkeys(str(each.message) for each in others)))
