@@ -1,6 +1,7 @@
 """Stamps: why a run, or somebody in it, is not private, as data.
 
     NOT PRIVATE   somebody's secret can be had, for the reason named; whoever reads the run must see it
+    NOT PROVEN    nobody knows: a bound on the worst coalition was asked for, and it says nothing
     caution       it could be had by whoever knows a little more, or does the same once more
 
 A stamp is made where the reason is known (the masks, the network, what the answer tells) and travels unchanged
@@ -22,7 +23,8 @@ Reason = Literal[
     "nothing hidden",  # these masks hide nothing of this family of costs
     "one neighbour",  # who knows all masks of an agent
     "two agents",  # each knows the other's part from the sum
-    "coalition",  # so many agents as were asked about learn something exactly, or might
+    "coalition",  # so many agents as were asked about learn something exactly
+    "not proven",  # whether they do is not known: a bound on the worst of them reaches down to zero
     "cut",  # one member of the network separates others, and learns their sums
     "answer tells",  # what a run tells determines a secret, whatever the masks
     "own column",  # a column that is non-zero at one party: its sums are that party's own
@@ -41,13 +43,20 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
     """Those concerned, by name; empty where it concerns everybody."""
     voids: bool = True
-    """Whether this makes the run NOT PRIVATE; False for a caution."""
+    """Whether nobody may rely on the run as private; False for a caution."""
 
     def __str__(self) -> str:
-        return f"NOT PRIVATE: {self.sentence}" if self.voids else f"Caution: {self.sentence}"
+        return f"{self.word}: {self.sentence}"
+
+    @property
+    def word(self) -> str:
+        """NOT PRIVATE, NOT PROVEN, or Caution."""
+        if not self.voids:
+            return "Caution"
+        return "NOT PROVEN" if self.reason == "not proven" else "NOT PRIVATE"
 
 
-OF_THE_NETWORK: frozenset[Reason] = frozenset({"one neighbour", "two agents", "cut", "coalition"})
+OF_THE_NETWORK: frozenset[Reason] = frozenset({"one neighbour", "two agents", "cut", "coalition", "not proven"})
 """Reasons that a certificate finds for itself, against every coalition."""
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.certificates import certify, exposing, privacy_lines
 from tacit.errors import InputError, MaskError, NotPrivateError, VacuousError
 from tacit.network import Network, small_vertex_cut
 
@@ -251,3 +252,13 @@ def test_scaled_masks_have_the_covariance_of_the_scaled_laplacian():
         tacit.AffineMasks(1.0, link_scales={(0, 5): 2.0}).row_scales(network)
     with pytest.raises(MaskError, match="positive"):
         tacit.AffineMasks(1.0, link_scales={(0, 1): -1.0})
+
+
+def test_a_bound_that_says_nothing_is_not_called_not_private():
+    """Nobody knows whether three agents learn anything: that is neither a guarantee nor an exposure."""
+    certificate = certify(nx.random_regular_graph(4, 60, seed=1), any=3, sigma=1e3, quick=True)
+    (stamp,) = exposing([], certificate)
+    assert (stamp.reason, stamp.voids) == ("not proven", True)
+    assert str(stamp).startswith("NOT PROVEN: no guarantee against coalitions of 3 was proven, and none disproved")
+    assert not certificate.is_private
+    assert "NOT PRIVATE" not in " ".join([*privacy_lines([stamp], certificate), certificate.statement()])

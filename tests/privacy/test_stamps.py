@@ -309,3 +309,17 @@ def test_masks_on_a_constant_hide_nothing_of_the_rest():
     basis = tacit.Monomials(1, degree=0)
     cost = tacit.Expansion(basis, [3.0], rest=tacit.LeastSquares([[1.0], [2.0]], [1.0, 3.0]))
     assert not BasisMasks(10.0, functions=basis).coverage(cost).keeps_a_secret
+
+
+def test_a_penalty_around_a_centre_shows_the_centre_and_leaves_the_labels_hidden():
+    """The kinks of w|x − c| stand at c for everybody to read; what they leave of the cost is masked as ever."""
+    rng = np.random.default_rng(0)
+    masks, centre = tacit.AffineMasks(1e3), np.full(2, 0.3)
+    A = rng.normal(size=(4, 30, 2))
+    fits = [tacit.LeastSquares(a, rng.normal(size=30)) + tacit.L1(0.1, centre) for a in A]
+    coverage = masks.coverage(tacit.Problem(nx.complete_graph(4), fits).stack)
+    assert coverage.hides("labels")
+    assert "the centre of the rough term" in coverage.open
+    by_hand = [tacit.Affine(np.zeros(2)) + tacit.L1(1.0, rng.normal(size=2)) for _ in A]
+    hidden = masks.coverage(tacit.Problem(nx.complete_graph(4), by_hand).stack)
+    assert not hidden.hides("affine")  # a median written by hand: the centre is all there is

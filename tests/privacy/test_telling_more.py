@@ -12,6 +12,7 @@ import tacit
 from tacit.algorithms import Newton
 from tacit.learning import PrivateRidge
 from tacit.solving.solve import NotPrivateWarning, prepare
+from tacit.solving.telling import Telling
 
 AFFINE = tacit.AffineMasks(1e3)
 
@@ -200,3 +201,26 @@ def test_sums_by_the_number_of_neighbours_tell_the_only_agent_with_as_many():
     run = prepare(problem, privacy=tacit.SumMasks(), algorithm=ByDegree())
     assert voids(run) == ["answer tells"]
     assert run.tells.agents == ("0",)
+
+
+def test_colluding_agents_put_together_what_they_hold_before_sums_are_counted():
+    """Ten numbers a round say little of 90 numbers, and may say all of the 36 that four agents do not know."""
+    rng = np.random.default_rng(0)
+    costs = [logistic(rng, rng.normal(size=(6, 3))) for _ in range(6)]
+    answer = solved(costs, tacit.SumMasks(), algorithm="newton")
+    tells = answer.record.tells
+    assert answer.record.private
+    assert [tells.hidden_from(t) for t in (1, 2, 4)] == [90, 72, 36]
+    assert 36 <= tells.numbers < 90
+    assert answer.certificate(any=1).is_private
+    assert not answer.certificate(any=4).is_private
+    assert "hides 36 from 4 agents together" in answer.certificate(any=4).statement()
+    many = solved(
+        [logistic(rng, rng.normal(size=(100, 3))) for _ in range(6)], tacit.SumMasks(), algorithm="newton"
+    )
+    assert many.certificate(any=4).is_private
+
+
+def test_of_many_agents_the_others_hold_no_more_than_those_that_are_counted():
+    tells = Telling(noun="record", hidden=100, numbers=1, held=(5, 4, 3))
+    assert [tells.hidden_from(t) for t in (0, 1, 2, 4, 6, 99)] == [100, 100, 95, 88, 82, 0]

@@ -104,7 +104,8 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
             clear = f"{plain} With them, no attack beats the certificate."
             if self.private and (self.certificate is None or self.certificate["private"]):
                 return clear
-            return f"NOT PRIVATE ({', '.join(reasons) or 'coalition'}), whatever the attacks find. {clear}"
+            word = "NOT PROVEN" if reasons == ["not proven"] else "NOT PRIVATE"
+            return f"{word} ({', '.join(reasons) or 'coalition'}), whatever the attacks find. {clear}"
         worst = self.red[0]
         how = "the certificate is beaten" if worst.status == "beaten" else "an attack is suspiciously weak"
         return f"RED: {how}: {worst.attack}, {worst.says}."

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.listing import listed
-from tacit.stamps import OF_THE_NETWORK, Stamp
+from tacit.stamps import OF_THE_NETWORK, Reason, Stamp
 
 if TYPE_CHECKING:
     from tacit.certificates.certificate import Certificate
@@ -86,7 +86,8 @@ def exposing(stamps: Iterable[Stamp], certificate: Certificate) -> list[Stamp]:
         return stamps
     sentence = headline(alone)
     agents = tuple(str(agent) for group in alone.exposed_sums for agent in group)
-    return [*stamps, Stamp(reason="coalition", sentence=sentence[0].lower() + sentence[1:], agents=agents)]
+    reason: Reason = "coalition" if alone.exposed_sums else "not proven"
+    return [*stamps, Stamp(reason=reason, sentence=sentence[0].lower() + sentence[1:], agents=agents)]
 
 
 def headline(certificate: Certificate) -> str:
@@ -105,8 +106,8 @@ def headline(certificate: Certificate) -> str:
         return f"{who} cuts the honest agents apart{_and_sums(certificate, lead=' and')}."
     if not math.isfinite(certificate.epsilon):
         return (
-            f"No guarantee against coalitions of {certificate.guards} could be proven without a full search: "
-            "the bound reaches down to zero."
+            f"No guarantee against coalitions of {certificate.guards} was proven, and none disproved: the bound "
+            "reaches down to zero. Search without a bound, where the network is small enough, or add links."
         )
     if certificate.is_perfect:
         limit = "unless it breaks X25519 or AES-256" if certificate.computational else "however long it computes"

@@ -219,7 +219,12 @@ class AbsoluteValue(Composite):
 
 
 def _beside_a_rough_term(part: AffinePart, rough: Rough) -> AffinePart:
-    if rough.has_centre:
+    """Return what is hidden where kinks are in the open: their places and weights, and nothing of α.
+
+    Beside an affine part that was all there is, a centre is what the cost is about, and nothing of it is hidden.
+    """
+    if rough.has_centre and "whole" in part.parts:
         return AffinePart("nothing of the centre of the rough term", open=(*part.open, "the centre"), parts=())
     parts: tuple[Part, ...] = tuple("affine" if p == "whole" else p for p in part.parts)
-    return AffinePart(part.holds, open=(*part.open, "the rough term"), parts=parts)
+    kinks = ("the rough term", "the centre of the rough term") if rough.has_centre else ("the rough term",)
+    return AffinePart(part.holds, open=(*part.open, *kinks), parts=parts)

@@ -224,7 +224,8 @@ class Assembly:
         else:
             found = answer.certificate(any=self.any)
         if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it
-            said = headline(found) if voided(found.stamps) else f"NOT PRIVATE: {headline(found)}"
+            word = next(stamp.word for stamp in exposing(found.stamps, found) if stamp.voids)
+            said = headline(found) if voided(found.stamps) else f"{word}: {headline(found)}"
             warnings.warn(said, NotPrivateWarning, stacklevel=4)
         return found
 

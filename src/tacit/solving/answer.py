@@ -110,7 +110,7 @@ class Answer:
 
     def _examined(self, any: int) -> tuple[list[Stamp], Certificate | None]:
         """Return the stamps and the certificate against so many agents; no certificate where there can be none."""
-        stamps = [stamp for stamp in self.record.stamps if stamp.reason != "coalition"]
+        stamps = [stamp for stamp in self.record.stamps if stamp.reason not in ("coalition", "not proven")]
         agents = len(self.network)
         if self.record.phase1 is None or not has_a_law(self.record.phase1):
             return stamps, None

@@ -14,8 +14,10 @@ import msgspec
 
 from tacit.costs.secrets import Noun
 from tacit.listing import listed
-from tacit.stamps import Stamp
+from tacit.stamps import Stamp, voided
 
+HELD = 16
+"""Agents, those with most records, of whom it is kept how many numbers they hold; others hold no more."""
 CLOSE = 0.5
 """The share of hidden numbers beyond which a caution is given."""
 _REMEDIES: dict[str, str] = {
@@ -53,6 +55,10 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     coalition: int | None = None
     """The size of a coalition to which somebody's hidden numbers or sums follow; None where none is known."""
 
+    held: tuple[int, ...] = ()
+    """Of records behind sums: how many of these numbers other agents hold themselves, the most first, and no more
+    than `HELD` of them."""
+
     counted: bool = True
     """False where costs of which nothing is known take part, so that nobody can say how much is told."""
 
@@ -60,6 +66,12 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     def combinations(self) -> int:
         """How many combinations of hidden numbers are told, at most."""
         return min(self.hidden, self.numbers if self.rank is None else self.rank)
+
+    def hidden_from(self, size: int) -> int:
+        """Return how many numbers are hidden from the best informed *size* agents together, at least."""
+        others = max(0, size - 1)
+        beyond = max(0, others - len(self.held)) * (self.held[-1] if self.held else 0)
+        return max(0, self.hidden - sum(self.held[:others]) - beyond)
 
     @property
     def remedy(self) -> str:
@@ -94,13 +106,35 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
 
 def against(tells: Telling | None, size: int) -> list[Stamp]:
     """Return the stamp that a coalition of so many agents adds to what single agents are told."""
-    if tells is None or size < 2 or tells.coalition is None or not 1 < tells.coalition <= size:
+    if tells is None or size < 2:
+        return []
+    if tells.held:
+        return _counted(tells, size)
+    if tells.coalition is None or not 1 < tells.coalition <= size:
         return []
     sentence = (
         f"what agents of a coalition of {tells.coalition} know together determines {tells.noun}s of another agent, "
         f"or sums that are its own, whatever the masks; {tells.remedy}."
     )
     return [Stamp(reason="answer tells", sentence=sentence)]
+
+
+def _counted(tells: Telling, size: int) -> list[Stamp]:
+    """Return what the count says of so many agents who put together what they hold, if one alone is told less."""
+    left, told = tells.hidden_from(size), tells.numbers
+    if voided(stamps_of(tells)) or told <= CLOSE * left:
+        return []
+    if told >= left:
+        sentence = (
+            f"the run tells up to {told} numbers, and hides {left} from {size} agents together: "
+            f"nothing rules out that all of them follow, whatever the masks; {tells.remedy}."
+        )
+        return [Stamp(reason="answer tells", sentence=sentence)]
+    sentence = (
+        f"of {left} numbers that are hidden from {size} agents together at most {told} combinations are told, "
+        f"whatever the masks: {tells.remedy} before relying on them."
+    )
+    return [Stamp(reason="answer tells", sentence=sentence, voids=False)]
 
 
 def stamps_of(tells: Telling) -> list[Stamp]:

@@ -18,7 +18,7 @@ from tacit.costs.secrets import Secrets
 from tacit.masks import Basis, Quadratics, drawn_once
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
-from tacit.solving.telling.count import CLOSE, Telling
+from tacit.solving.telling.count import CLOSE, HELD, Telling
 from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, asks_for_degrees, judged, replayed, width
 from tacit.typing import Summand
 
@@ -83,6 +83,7 @@ def of_records(problem: Problem, job: Job) -> Telling:
         determined=0 if seen is None else sum(seen.singles),
         agents=() if len(exposed) == len(names) else tuple(names[i] for i in sorted(exposed)),
         onlooker=names[onlooker],
+        held=tuple(int(size) for size in sorted(np.delete(sizes, first), reverse=True)[:HELD]),
         a_round=a_round,
         most=most,
     )
