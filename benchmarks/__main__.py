@@ -9,6 +9,7 @@ from benchmarks import (
     dispatch,
     levels,
     masks,
+    memory,
     optimality,
     peers,
     rounds,
@@ -30,6 +31,7 @@ _ALL = {
     "dispatch": dispatch.main,
     "telling": telling.main,
     "startup": startup.main,
+    "memory": memory.main,
 }
 
 if __name__ == "__main__":

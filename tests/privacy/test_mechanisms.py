@@ -95,6 +95,21 @@ def test_what_masks_over_a_basis_are_follows_from_the_basis_and_not_from_the_cla
     assert BasisMasks(3.0, functions=Quadratics()).kind == "quadratic"
 
 
+def test_masks_over_equal_functions_are_equal_settings():
+    """They were compared by identity, although settings are values."""
+    cubic = BasisMasks(3.0, functions=tacit.Monomials(2, 3))
+    assert BasisMasks(3.0) == BasisMasks(3.0, functions=Linear())
+    assert BasisMasks(3.0) != BasisMasks(3.0, functions=Quadratics())
+    assert (
+        cubic
+        == BasisMasks(3.0, functions=tacit.Monomials(2, 3))
+        != BasisMasks(3.0, functions=tacit.Monomials(2, 2))
+    )
+    assert len({cubic, BasisMasks(3.0, functions=tacit.Monomials(2, 3))}) == 1
+    assert cubic.basis == BasisMasks(4.0, functions=tacit.Monomials(2, 3)).basis
+    assert "0x" not in repr(BasisMasks(3.0)) + repr(cubic)
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_level_stands_for_masks_and_masks_for_their_level(level):
     masks = masks_at(level, sigma=7.0 if has_sigma(level) else None, bound=2.0**15, words=2, pairing="seeds")

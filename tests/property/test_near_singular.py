@@ -354,6 +354,11 @@ def test_a_logistic_regression_with_a_small_l1_penalty_is_not_called_unbounded(s
     search_fits(crowded(seed), "logistic, L1", 1e-8, True)
 
 
+def test_a_step_that_rounding_hides_is_worth_a_word_where_rows_saturate():
+    """Every step gains e times less than the one before: where the next one drowns, the rest was not nothing."""
+    search_fits(crowded(30010), "softmax", 1.0, False)
+
+
 @pytest.mark.parametrize("seed", [0, 8, 32])
 def test_the_shortest_of_fits_as_good_is_as_good_in_any_units(seed):
     """Taken off in the parties' own units, a direction that is 10⁻⁹ in one of them has seven digits left."""

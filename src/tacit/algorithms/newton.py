@@ -29,6 +29,7 @@ _ARMIJO = 0.25
 _LEGIBLE = 1e-4  # a step of more than this share of x, hidden by the resolution of sums, leaves x unknown
 _FARTHER = 8.0  # times as far as before, over flat ground
 _SAME = 1e-9  # of the sizes of two columns: a Hessian that moved by less is the same
+_NOTHING = 1e-24  # of a sum: less is rounding, where nothing was gained at all
 _LINEAR = 0.1  # of the last gain: one as large says that a row saturates, and that the model bounds nothing
 _FLATTENED = (
     "the sum of the costs with its penalties flattens out beyond the digits of its sums: it has no minimum, or one "
@@ -140,7 +141,8 @@ def _smooth(at: State, g: Array, H: Array, penalty: Penalty, sight: Sight, resol
     saturating = bool(sight.bases) and last > 4.0 * floor and gain > _LINEAR * last
     if saturating and not unsure:
         bound = _whole(at, sight)
-    loose = np.zeros(m) if unsure else seen.involved() if saturating else seen.loose(fell, bound)
+    hides = saturating or (sight.bases and bound > NOTICED * fell + _NOTHING * (1.0 + abs(float(at.value))))
+    loose = np.zeros(m) if unsure else seen.involved() if hides else seen.loose(fell, bound)
     following = sight.again if reach else sight.next(seen)
     return at._replace(
         error=np.asarray(error), p=p, promise=np.asarray(slope @ by), reach=np.array(reach),

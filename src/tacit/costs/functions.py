@@ -42,6 +42,16 @@ class Functions:
             raise CostError("a basis needs at least one function, and a positive scale for each.")
         self.functions = tuple(functions)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal functions in the same order."""
+        return isinstance(other, Functions) and self.functions == other.functions
+
+    def __hash__(self) -> int:
+        return hash(self.functions)
+
+    def __repr__(self) -> str:
+        return f"Functions(<{len(self.functions)} of them>)"
+
     @property
     def linear(self) -> tuple[int, ...] | None:
         """Where x₁ … x_m are among the functions; None where that is not known."""

@@ -125,7 +125,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         algorithm, weights = self._algorithm()
         privacy = self.privacy.mechanism()
         why = None if privacy is None else privacy.refuses(algorithm)
-        if why is not None and not self._covered(algorithm):
+        if why is not None:
             raise InputError(f"{type(privacy).__name__} with {self.algorithm['name']!r} is refused: {why}")
         return Job(
             network=self.network(),
@@ -184,10 +184,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _algorithm(self) -> tuple[Agreed, str]:
         return agreed(self.algorithm)
-
-    def _covered(self, algorithm: Agreed) -> bool:
-        """Quadratic masks cover every cost that they accept."""
-        return self.privacy.level == "quadratic" and bool(algorithm.sums)
 
 
 def _without_none(value: Any) -> Any:

@@ -80,6 +80,16 @@ class Basis(ABC):
         """Return the spectral norm of the curvature that a mask of deviation 1 adds to a cost, nearly surely."""
         return 0.0
 
+    def __eq__(self, other: object) -> bool:
+        """Bases are values, as the settings that hold them are."""
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
 
 class Linear(Basis):
     """φ_k(x) = x_k: the affine part."""
@@ -172,6 +182,9 @@ class Components(Basis):
         self.functions, self.bends_costs = functions, functions.is_curved
         scales = [function.scale for function in functions.functions]
         self.extremes = (min(scales), max(scales))
+
+    def __repr__(self) -> str:
+        return f"Components({self.functions!r})"
 
     def scales(self, dim: int) -> Array:
         """Return the functions' own."""

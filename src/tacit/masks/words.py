@@ -66,10 +66,7 @@ class TwoWords:
     @staticmethod
     def net(went: Words, came: Words, peers: Peers) -> Words:
         """Return Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
-        # a sum of rows would lose carries: add the 32-bit halves, which have room for them, and carry afterwards
-        came_in = _from_halves([peers.total(half) for half in _halves(came)])
-        went_out = _from_halves([peers.total(half) for half in _halves(went)])
-        return TwoWords.add(came_in, _negative(went_out))
+        return TwoWords.add(_in_all(came, peers), _negative(_in_all(went, peers)))
 
     @staticmethod
     def encode(k: Array) -> Words:
@@ -102,18 +99,17 @@ def _negative(w: Words) -> Words:
     return _interleaved(low, high)
 
 
-def _halves(w: Words) -> list[Words]:
-    low, high = w[..., 0::2], w[..., 1::2]
-    return [low & _LOW_HALF, low >> _HALF, high & _LOW_HALF, high >> _HALF]
+def _in_all(w: Words, peers: Peers) -> Words:
+    """Return the sums of the rows that each agent owns.
 
-
-def _from_halves(halves: list[Words]) -> Words:
-    a, b, c, d = halves
-    b = b + (a >> _HALF)
-    c = c + (b >> _HALF)
-    d = d + (c >> _HALF)
-    low = (a & _LOW_HALF) | (b << _HALF)
-    return _interleaved(low, (c & _LOW_HALF) | (d << _HALF))
+    A sum of lower words would lose carries: their 32-bit halves have room for them, and carry afterwards. What
+    upper words carry is beyond 2¹²⁸.
+    """
+    low = w[..., 0::2]
+    lower, upper = peers.total(low & _LOW_HALF), peers.total(low >> _HALF)
+    upper += lower >> _HALF
+    high = peers.total(w[..., 1::2]) + (upper >> _HALF)
+    return _interleaved((lower & _LOW_HALF) | (upper << _HALF), high)
 
 
 @dataclass(frozen=True, slots=True)

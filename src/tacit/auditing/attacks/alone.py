@@ -32,7 +32,7 @@ class Alone:
     resolution = 0.0
 
     def __init__(self, agent: int, overheard: Overheard, public: Public, unknowns: Unknowns) -> None:
-        self.said: list[tuple[Array, Array]] = []
+        self.messages: list[tuple[Array, Array]] = []
         """What the agent says, in terms of the unknowns, and what was heard of it."""
         self._exchanges = list(zip(overheard.exchanges, overheard.messages, strict=True))
         self._openly, self._totals = list(overheard.openly), list(overheard.totals)
@@ -74,8 +74,10 @@ class Alone:
         if not self._totals:
             raise Enough
         total: Any = self._totals.pop(0)
-        told: Any = total if total.shape == v.shape else self._unknowns.like(np.asarray(v, dtype=np.float64), total)
-        return told
+        result: Any = (
+            total if total.shape == v.shape else self._unknowns.like(np.asarray(v, dtype=np.float64), total)
+        )
+        return result
 
     def _from_neighbours(self, kind: str, x: Array, weights: Array) -> Array:
         _, messages = self._next(kind)
@@ -102,4 +104,4 @@ class Alone:
 
     def _say(self, form: Any, heard: Array) -> None:
         forms = parts(np.asarray(form, dtype=np.float64), self._unknowns.width)
-        self.said += zip(forms, parts(heard, self._unknowns.m), strict=True)
+        self.messages += zip(forms, parts(heard, self._unknowns.m), strict=True)

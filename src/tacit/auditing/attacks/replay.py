@@ -139,13 +139,13 @@ def _run(agent: int, overheard: Overheard, public: Public, seed: int) -> Equatio
         raise
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
         raise Opaque(f"{type(algorithm).__name__} does not run with gradients that are not known") from error
-    if not peers.said:
+    if not peers.messages:
         raise Opaque("nothing that the algorithm says was heard")
-    spoken, heard = (np.stack(each) for each in zip(*peers.said, strict=True))
+    spoken, heard = (np.stack(each) for each in zip(*peers.messages, strict=True))
     used = unknowns.used
     A = spoken[:, m : m + used]
-    off = np.abs(A @ unknowns.weights[:used] - spoken[:, -1]).max(initial=0.0)
-    if not off <= 1e-9 * max(float(np.abs(spoken[:, -1]).max(initial=0.0)), 1e-300):
+    misfit = np.abs(A @ unknowns.weights[:used] - spoken[:, -1]).max(initial=0.0)
+    if not misfit <= 1e-9 * max(float(np.abs(spoken[:, -1]).max(initial=0.0)), 1e-300):
         raise Opaque("what is said is not linear in gradients")
     return Equations(A, heard - spoken[:, :m], probe.queries, used)
 
