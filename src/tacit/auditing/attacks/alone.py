@@ -38,6 +38,7 @@ class Alone:
         self._openly, self._totals = list(overheard.openly), list(overheard.totals)
         self._me, self._public, self._unknowns = agent, public, unknowns
         self._neighbours = public.network.neighbours(agent)
+        self._names = self._neighbours.tolist()
         self.degree = self.links = len(self._neighbours)
         self.first: Rows = np.asarray(agent < self._neighbours)
 
@@ -82,11 +83,12 @@ class Alone:
         _, messages = self._next(kind)
         if self._me in messages:
             self._say(x, messages[self._me])
-        known = np.array([int(j) in messages for j in self._neighbours])
-        values = [messages[int(j)] for j in self._neighbours[known]]
+        rows = [messages.get(j) for j in self._names]
+        known = np.array([row is not None for row in rows], dtype=bool)
         total = np.zeros_like(x)
-        if values:
-            total = total + self._unknowns.like(x, np.tensordot(weights[known], np.stack(values), 1))
+        if known.any():
+            values = np.array([row for row in rows if row is not None])
+            total = total + self._unknowns.like(x, np.tensordot(weights[known], values, 1))
         if not known.all() and weights[~known].any():
             total = total + self._unknowns.like(x, None)
         return total

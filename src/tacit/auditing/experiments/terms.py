@@ -102,21 +102,13 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
     np.add.at(misfit, exchange.senders, values)
     misfit /= step
     scales = scales_of_links(masks, network)
-    of_link = dict(
-        zip(
-            map(tuple, network.links.tolist()),
-            np.ones(len(network.links)) if scales is None else scales,
-            strict=True,
-        )
-    )
     senders, receivers = exchange.senders.astype(np.intp), exchange.receivers.astype(np.intp)
     size = masks.sigma / step
     if masks.pairing == "one-sided":
         rows, back = both_ways(senders, receivers)
         values, size = values[rows] - values[back], np.sqrt(2.0) * size
         senders, receivers = senders[rows], receivers[rows]
-    ends = [(min(i, j), max(i, j)) for i, j in zip(senders.tolist(), receivers.tolist(), strict=True)]
-    sizes = (size * np.array([of_link[pair] for pair in ends]), done.scales)
+    sizes = (size * _scales_of(senders, receivers, network, scales), done.scales)
     steps = np.rint(values / step).astype(np.int64)
     y = values / (step * sizes[0][:, None] * sizes[1])
     bits = int(np.floor(np.log2(float(sizes[0].min() * sizes[1].min()))))
@@ -125,6 +117,17 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
         np.rint(plain / step).astype(np.int64).view(np.uint64),
     )  # fmt: skip
     return Gaussian(terms, y, steps, sizes, misfit, _effective(done.views[0]).shape[1])
+
+
+def _scales_of(
+    senders: NDArray[np.intp], receivers: NDArray[np.intp], network: Network, scales: Array | None
+) -> Array:
+    """Return the scale of the link that each message went over, (messages,)."""
+    if scales is None:
+        return np.ones(len(senders))
+    of_link = dict(zip(map(tuple, network.links.tolist()), scales, strict=True))
+    ends = zip(senders.tolist(), receivers.tolist(), strict=True)
+    return np.array([of_link[min(i, j), max(i, j)] for i, j in ends])
 
 
 def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, pieces: bool = False) -> Uniform:

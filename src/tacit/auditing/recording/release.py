@@ -184,7 +184,7 @@ def _width(masks: Once) -> int:
 
 def _cost(masks: Once, secrets: Array) -> Any:
     if masks.kind == "affine":
-        return stack([Affine(row) for row in secrets])
+        return Affine.of(secrets.copy())
     if masks.kind == "quadratic":
         size = packed_size(_SIDE)
         return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])
