@@ -28,8 +28,8 @@ def small_vertex_cut(topology: Topology, t: int) -> Indices | None:
     if t == 1:
         graph: nx.Graph[int] = nx.Graph()
         graph.add_edges_from(topology.links.tolist())
-        found = next(nx.articulation_points(graph), None)
-        return None if found is None else np.array([found])
+        hinge = next(nx.articulation_points(graph), None)
+        return None if hinge is None else np.array([hinge])
     return _Flows(topology).cut(t)
 
 
@@ -53,9 +53,9 @@ class _Flows:
         for j in range(1, self.n):
             sources = [[i] for i in range(j) if not self.adjacent[i, j]] if j <= t else [list(range(j))]
             for group in sources:
-                found = self._separating(group, j, t)
-                if found is not None:
-                    return found
+                cut = self._separating(group, j, t)
+                if cut is not None:
+                    return cut
         return None
 
     def _separating(self, group: list[int], sink: int, t: int) -> Indices | None:
