@@ -239,7 +239,8 @@ def test_a_strangers_attackable_algorithm_passes_the_kit():
 
 
 @pytest.mark.parametrize("masks", [None, tacit.AffineMasks(50.0)], ids=["plain", "masked"])
-def test_the_whole_audit_runs_on_a_strangers_algorithm(masks):
+def test_the_whole_audit_runs_on_a_strangers_algorithm(masks, experiments):
+    experiments("law of the masks")  # they make up secrets of their own, and run no algorithm
     report = audit(
         problem(), [3], privacy=masks, algorithm=HeavyBall(), masks=masks is not None, games=2000, seed=1
     )
@@ -288,7 +289,8 @@ def test_an_algorithm_that_cannot_be_followed_is_skipped_with_a_reason(algorithm
     assert "not audited" in report.sentence()
 
 
-def test_every_attack_is_in_the_report_with_a_verdict_or_a_reason():
+def test_every_attack_is_in_the_report_with_a_verdict_or_a_reason(experiments):
+    experiments("law of the masks", "mask reuse")
     report = audit(problem(), [3], algorithm="nids", privacy=tacit.AffineMasks(50.0), games=2000, seed=1)
     for verdicts in (report.without_masks, report.with_masks):
         said = {verdict.attack: verdict for verdict in verdicts}

@@ -4,7 +4,6 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -28,6 +27,8 @@ class Centralised(NamedTuple):
 
 def centralised(name, *, profile=(1.0,), ramp=None):
     """Return the optimum of a MATPOWER case by Clarabel; *ramp* are MW a period, one number per row of gen."""
+    import cvxpy as cp  # heavy: not for those who only collect
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frames = CaseFrames(str(CASES / f"{name}.m"))

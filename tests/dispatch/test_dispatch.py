@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import networkx as nx
@@ -107,6 +108,7 @@ def test_no_number_of_anybody_is_in_what_is_recorded():
     for sigma in (None, 100.0):
         found = dispatch(grid, sigma=sigma)
         said = " ".join([repr(grid), *found.says, *(record.to_json() for record in found.records)])
+        said = re.sub(r'"seconds": ?[\d.e+-]+', "", said)  # other digits every time, a secret's once in a million
         for secret in ("13.57913", "97.53197", "0.024681", "35.79135", "46.80246"):
             assert secret not in said
 

@@ -20,6 +20,7 @@ import contextlib
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import socket
 import subprocess
@@ -311,21 +312,34 @@ def test_nothing_about_machines_or_workshops_is_printed(path):
         assert found is None, f"{path.name} says {text[max(found.start() - 30, 0) : found.end() + 30]!r}"
 
 
+def run_script(path, *arguments, monkeypatch):
+    """Run a Python file as `python -W error path …` does, in this process, which has imported everything already."""
+    monkeypatch.setattr(sys, "argv", [str(path), *map(str, arguments)])
+    monkeypatch.syspath_prepend(str(path.parent))
+    runpy.run_path(str(path), run_name="__main__")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_every_example_runs(path, tmp_path):
+def test_every_example_runs(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     if path.suffix == ".toml":
-        command = [TACIT, "solve", path]
+        Shell(monkeypatch, capsys).run(f"$ tacit solve {shlex.quote(str(path))}")
     else:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         assert ast.get_docstring(tree), f"{path.name} does not say what it is for"
-        command = [sys.executable, "-W", "error", path]
-    plain = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+        run_script(path, monkeypatch=monkeypatch)
+        assert capsys.readouterr().out.strip()
+    assert not list(tmp_path.iterdir()), "an example leaves files behind"
+
+
+def test_an_example_runs_in_a_process_of_its_own(tmp_path):
+    """As users start it, with nothing imported before."""
     done = subprocess.run(
-        command, cwd=tmp_path, env=plain, capture_output=True, encoding="utf-8", timeout=60, check=False
-    )
+        [sys.executable, "-W", "error", ROOT / "examples" / "median.py"],
+        cwd=tmp_path, env=PLAIN, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
-    assert not list(tmp_path.iterdir()), "an example leaves files behind"
 
 
 def test_the_readme_starts_with_two_commands():
@@ -389,17 +403,13 @@ def resolves(dotted):
 
 
 @pytest.mark.parametrize("name", ["reference.md", "protection.md"])
-def test_generated_parts_are_what_the_code_says(name, tmp_path):
+def test_generated_parts_are_what_the_code_says(name, tmp_path, monkeypatch):
     """Names, commands, algorithms, combinations and errors are generated: `python docs/generate.py` repairs them."""
     page = ROOT / "docs" / name
     again = tmp_path / name
     assert "<!-- generated: " in page.read_text(encoding="utf-8")
     again.write_bytes(page.read_bytes())
-    done = subprocess.run(
-        [sys.executable, "-W", "error", ROOT / "docs" / "generate.py", again],
-        capture_output=True, encoding="utf-8", timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run_script(ROOT / "docs" / "generate.py", again, monkeypatch=monkeypatch)
     assert again.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), "run python docs/generate.py"
 
 
@@ -450,14 +460,10 @@ def test_the_layers_are_those_that_the_checks_enforce():
     assert present in said, f"CONTRIBUTING.md should show these layers:\n{present}"
 
 
-def test_the_pictures_are_what_the_script_draws(tmp_path):
+def test_the_pictures_are_what_the_script_draws(tmp_path, monkeypatch):
     """The exact one is drawn alike everywhere; the others have the same labels, and lines to half a pixel or so."""
     pictures = ROOT / "docs" / "pictures"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", pictures / "draw.py", tmp_path],
-        capture_output=True, encoding="utf-8", timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run_script(pictures / "draw.py", tmp_path, monkeypatch=monkeypatch)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in pictures.glob("*.svg"))
     assert (tmp_path / "phases.svg").read_text() == (pictures / "phases.svg").read_text()
     for name in ("convergence.svg", "guess.svg", "sums.svg"):

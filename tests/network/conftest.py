@@ -26,7 +26,7 @@ from tacit.federation import Manifest
 from tacit.federation.joining import seat_of
 from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
-from tacit.protocol.record import Record
+from tacit.protocol.record import Record, Stage
 from tacit.runtimes import Job, StoppingRule, agents
 from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
@@ -261,9 +261,9 @@ class Members:
         return self.running[name].wait(timeout=seconds)
 
     def at_work(self, name):
-        """Tell whether a member has its masks, and has begun to write down rounds."""
+        """Tell whether a member has its masks, and has begun to publish: its record says so."""
         log = self.state(name).with_name(self.state(name).name + "-wal")
-        return log.exists() and log.stat().st_size > 200_000
+        return log.exists() and msgspec.msgpack.encode(Stage.ROUNDS) in log.read_bytes()
 
     def out(self, name):
         return self.running[name].told[0].read_text()

@@ -34,7 +34,6 @@ from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
 from tacit.protocol.farewell import Farewell
 from tacit.runtimes.peers import Agent, ending
-from tacit.runtimes.peers import agent as agents
 from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
@@ -665,54 +664,6 @@ def test_a_server_with_another_members_key_is_not_spoken_to(federation):
     for name in ("alpha", "gamma"):
         running.start(federation.agent(name))
     running.agree()
-
-
-@pytest.fixture
-def stopped(tmp_path, monkeypatch):
-    """A run that is over, but for alpha, which was stopped before it had erased its file."""
-    federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=PATIENCE)
-    erase = agents.Store.erase
-
-    def stop(self):
-        if self.path.name.startswith("alpha"):
-            raise OSError("the power is cut")
-        erase(self)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(agents.Store, "erase", stop)
-        running = Running()
-        for name in NAMES:
-            running.start(federation.agent(name))
-        ends = running.join()
-    assert isinstance(ends["alpha"], OSError)
-    np.testing.assert_allclose(ends["beta"].x, ANSWER, atol=1e-6)
-    return federation
-
-
-def test_an_agent_that_is_stopped_after_its_goodbye_still_has_its_answer(stopped):
-    np.testing.assert_allclose(stopped.agent("alpha").run().x, ANSWER, atol=1e-6)
-
-
-@pytest.mark.parametrize("size", [0, 10])
-def test_an_answer_that_was_half_written_is_written_again(stopped, size):
-    agent = stopped.agent("alpha")
-    agent.result.write_bytes(agent.result.read_bytes()[:size])
-    np.testing.assert_allclose(agent.run().x, ANSWER, atol=1e-6)
-
-
-def test_an_agent_that_is_stopped_before_it_has_erased_its_file_erases_it_later(stopped):
-    agent = stopped.agent("alpha")
-    agent.run()
-    assert not agent.file.exists()
-
-
-def test_an_agent_that_is_stopped_while_it_erases_its_file_still_has_its_answer(stopped):
-    """Zeros where the file was, and a piece of its log: it is removed without being opened."""
-    [state] = stopped.folder.glob("alpha-*.state")
-    state.write_bytes(bytes(state.stat().st_size))
-    state.with_name(state.name + "-sent-7").write_bytes(b"left behind")
-    np.testing.assert_allclose(stopped.agent("alpha").run().x, ANSWER, atol=1e-6)
-    assert list(stopped.folder.glob("alpha-*.state*")) == []
 
 
 def test_a_damaged_file_is_an_error_with_a_sentence(federation):

@@ -3,11 +3,12 @@
 import itertools
 import random
 
+import msgspec
 import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import NetworkError
+from tacit.errors import FileError, NetworkError
 from tacit.protocol.record import Record, Stage
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.store import Store
@@ -160,3 +161,54 @@ def test_other_data_after_a_restart_are_refused(federation, memory, monkeypatch)
     other = memory().agent(peers.manifest, cost.with_affine(2 * cost.affine), "member-1", peers.folder)
     with pytest.raises(tacit.TacitError, match="begun with other data"):
         other.run()
+
+
+@pytest.fixture
+def stopped(federation, memory, monkeypatch):
+    """A run that is over, but for one member, which was stopped before it had erased its file."""
+    peers = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-4)
+    erase = Store.erase
+
+    def stop(self):
+        if self.path.name.startswith("member-1"):
+            raise Gone
+        erase(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "erase", stop)
+        _, ends = peers.play(memory)
+    assert isinstance(ends.pop("member-1"), Gone)
+    assert {end.rounds for end in ends.values()} == {peers.expected().rounds}
+    agent = memory().agent(peers.manifest, peers.job.costs[1], "member-1", peers.folder)
+    assert agent.file.exists()
+    return agent, peers.expected().x[1]
+
+
+def test_an_agent_that_is_stopped_before_it_has_erased_its_file_has_its_answer_and_erases_it_later(stopped):
+    agent, x = stopped
+    np.testing.assert_array_equal(agent.run().x, x)
+    assert not agent.file.exists()
+
+
+@pytest.mark.parametrize("size", [0, 10])
+def test_an_answer_that_was_half_written_is_written_again(stopped, size):
+    agent, x = stopped
+    agent.result.write_bytes(agent.result.read_bytes()[:size])
+    np.testing.assert_array_equal(agent.run().x, x)
+    assert Record.decode(agent.result.read_bytes()).stage is Stage.ERASED
+
+
+def test_an_agent_that_is_stopped_while_it_erases_its_file_still_has_its_answer(stopped):
+    """Zeros where the file was, and a piece of its log: it is removed without being opened."""
+    agent, x = stopped
+    agent.file.write_bytes(bytes(agent.file.stat().st_size))
+    agent.file.with_name(agent.file.name + "-sent-7").write_bytes(b"left behind")
+    np.testing.assert_array_equal(agent.run().x, x)
+    assert list(agent.file.parent.glob("member-1-*.state*")) == []
+
+
+def test_an_answer_of_another_version_is_refused_with_a_sentence(stopped):
+    agent, _ = stopped
+    agent.result.write_bytes(msgspec.msgpack.encode([b"x", 3, None]))
+    with pytest.raises(FileError, match=r"member-1-.*\.done: was written by another version of tacit"):
+        agent.run()

@@ -6,6 +6,7 @@ metrics, in a public file, in a temporary one.
 """
 
 import base64
+import re
 import struct
 import traceback
 
@@ -30,6 +31,7 @@ LEVELS = {
     "quadratic": ("quadratic", ["--sigma", "10"]),
     "sums": ("ridge", ["--cost", "ridge", "--l2", "1"]),
 }
+TIMES = re.compile(rb'"seconds": ?[0-9.e+-]+')  # other digits every time, a secret's first six once in a thousand
 SPY = """
 import os, sys
 
@@ -217,7 +219,7 @@ class Planted:
     def look(self, moment, *texts):
         """Keep everything that can be seen now."""
         heaps = files(self.folder)
-        self.seen += [(place, text) for place, text in heaps if not place.startswith("spy/")]
+        self.seen += [(place, TIMES.sub(b"", text)) for place, text in heaps if not place.startswith("spy/")]
         self.seen += [(f"<{moment}>", text.encode()) for text in texts]
 
     def strays(self):

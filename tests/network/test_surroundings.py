@@ -25,7 +25,7 @@ from tacit.federation.local import manifest_of
 from tacit.masks import AffineMasks, agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers import Agent, sent
+from tacit.runtimes.peers import sent
 from tacit.runtimes.peers.digests import digest_of_cost
 from tacit.runtimes.peers.identity import context, write_key
 from tacit.runtimes.peers.store import Store
@@ -52,36 +52,31 @@ def job_of(privacy):
     )
 
 
-def members(folder, job, **stop):
+def members(folder, job, world=None, **stop):
+    """Return agents with the keys of the in-memory ones; in *world*, if there is one."""
     manifest = manifest_of(job, NAMES, folder)
     manifest = msgspec.structs.replace(manifest, stop=msgspec.structs.replace(manifest.stop, **stop))
     for name, key in zip(NAMES, agent_keys(3, seed=7), strict=True):
         store = Store(folder / f"{name}-{manifest.session()[:12]}.state")
         store.write(Record(key=key))
         store.close()
+    if world is not None:
+        return {
+            name: world.agent(manifest, cost, name, folder) for name, cost in zip(NAMES, job.costs, strict=True)
+        }
     return {
         name: join(manifest, cost, me=name, key=folder / f"{name}.key", folder=folder, durable=False)
         for name, cost in zip(NAMES, job.costs, strict=True)
     }
 
 
-def ends(agents_):
-    def run(agent):
-        try:
-            return agent.run()
-        except tacit.TacitError as error:
-            return error
-
-    with ThreadPoolExecutor(len(agents_)) as pool:
-        return dict(zip(agents_, pool.map(run, agents_.values()), strict=True))
-
-
 @pytest.mark.parametrize("after", [1, 5, 40])
-def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_path, monkeypatch, after):
+def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_path, memory, monkeypatch, after):
     """The record is cut in the middle, as a disk does it: it was not sent, and is written anew."""
     job = job_of(AffineMasks(10.0))
     expected = agents.run(job_of(AffineMasks(10.0, seed=7)))
-    given, write, full = members(tmp_path, job, patience=3.0), os.write, threading.Event()
+    world = memory()
+    given, write, full = members(tmp_path, job, world, patience=3.0), os.write, threading.Event()
     count = 0
 
     def no_room(descriptor, data):
@@ -98,13 +93,12 @@ def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_
 
     with monkeypatch.context() as patched:
         patched.setattr(sent.os, "write", no_room)
-        first = ends(given)
+        first = world.run({name: agent.run for name, agent in given.items()})
     assert full.is_set()
     assert isinstance(first["east"], FileError)
     assert "make room, and start this agent again" in str(first["east"])
     assert all(isinstance(first[name], NetworkError) for name in ("north", "south"))
-    again = {name: Agent(a.job, a.seat, a.cost, key=a.key, folder=tmp_path) for name, a in given.items()}
-    outcomes = ends(again)
+    outcomes = world.run({name: agent.run for name, agent in given.items()})
     assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)], outcomes
     assert np.array_equal(np.stack([outcomes[name].x for name in NAMES]), expected.x)
 
@@ -204,10 +198,11 @@ def test_a_member_that_is_started_twice_is_told_so(tmp_path):
         holding.close()
 
 
-def test_messages_are_kept_until_the_checkpoint_that_replaces_them_is_committed(tmp_path):
+def test_messages_are_kept_until_the_checkpoint_that_replaces_them_is_committed(tmp_path, memory):
     """A crash in between would leave neither: neighbours would have acknowledged what was never sent."""
     job = job_of(AffineMasks(10.0))
-    given, dropped, committed = members(tmp_path, job), [], []
+    world = memory()
+    given, dropped, committed = members(tmp_path, job, world), [], []
     turn, commit = sent.Sent.turn, Store.commit
 
     def note_turn(self, numbers):
@@ -222,7 +217,7 @@ def test_messages_are_kept_until_the_checkpoint_that_replaces_them_is_committed(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sent.Sent, "turn", note_turn)
         patched.setattr(Store, "commit", note_commit)
-        outcomes = ends(given)
+        outcomes = world.run({name: agent.run for name, agent in given.items()})
     assert dropped
     assert all(path in committed[:count] for path, count in dropped)
     assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)]

@@ -20,6 +20,7 @@ from tacit.algorithms import ALGORITHMS
 from tacit.errors import InputError
 from tacit.federation.cards import Card
 from tacit.federation.fitting import OF_ROWS, Fitting
+from tacit.federation.foreign import refuse_acting
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest
@@ -90,6 +91,7 @@ def members_of(cards: Iterable[Card]) -> dict[str, Member]:
     """Return the members whose cards these are, in that order."""
     members: dict[str, Member] = {}
     for card in cards:
+        refuse_acting({"name": card.name, "address": card.address})
         if card.name in members:
             raise InputError(f"there are two members called {card.name}.")
         members[card.name] = Member(card.address, card.certificate)
