@@ -14,6 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "tacit"
 WIDTH = 76
 
 
+@cache
 def rooms() -> dict[str, list[Path]]:
     """Return the files of every room; the package's own __init__ and py.typed are its roof, and no room."""
     inside: dict[str, list[Path]] = {}

@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer
 
 import tacit
 from tacit.auditing import Estimate, public_knowledge, watch
+from tacit.auditing.attacks import replay
 from tacit.auditing.attacks.candidates import Candidates
 from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
@@ -354,3 +355,14 @@ def test_attack_settings_are_values():
     assert hash(Observability()) == hash(Observability())
     with pytest.raises(dataclasses.FrozenInstanceError):
         Replay().exchanges = 3
+
+
+def test_what_one_attack_has_read_of_a_view_another_does_not_read_again(monkeypatch):
+    """Replay and differences start from the same readings; another view, equal or not, is read anew."""
+    asked = []
+    monkeypatch.setattr(replay, "_overheard", lambda view, public, most: asked.append(view))
+    monkeypatch.setattr(replay, "_speakers", lambda overheard, view: [])
+    first, again, public = object(), object(), object()
+    for view in (first, first, again, again):
+        assert replay.Replay().readings(view, public) == []
+    assert asked == [first, again]

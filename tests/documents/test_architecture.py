@@ -1,8 +1,8 @@
 """The page about the house names only what is there, and its drawing is the import graph's."""
 
+import importlib.util
 import pkgutil
 import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,11 +12,13 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def house(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS))
-    monkeypatch.delitem(sys.modules, "house", raising=False)
-    return __import__("house")
+@pytest.fixture(scope="module")
+def house():
+    """Return the script that draws; it reads all sources once."""
+    spec = importlib.util.spec_from_file_location("house", DOCS / "house.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tacit(?:\.\w+)+)`", PAGE))))

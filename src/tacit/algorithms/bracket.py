@@ -105,8 +105,8 @@ class Bracket(Algorithm):
         if np.isinf(state.error) and state.looks >= len(_DECADES):
             state = self._levelled(state, peers)
         at = _farther(state) if np.isinf(state.error) else self._inside(state)
-        told = np.concatenate([_slopes(cost, x) for x in at], axis=-1)
-        slopes = peers.sum(told).reshape(at.shape) - state.level
+        summands = np.concatenate([_slopes(cost, x) for x in at], axis=-1)
+        slopes = peers.sum(summands).reshape(at.shape) - state.level
         steepest = np.maximum(state.steepest, np.abs(slopes + state.level).max(axis=0))
         at = np.concatenate([[state.low], at, [state.high]])
         slopes = np.concatenate([[state.below], slopes, [state.above]])
@@ -114,10 +114,10 @@ class Bracket(Algorithm):
         above[0], above[-1] = False, True
         upper, each = above.argmax(axis=0), np.arange(at.shape[1])
         low, high = at[upper - 1, each], at[upper, each]
-        found = np.isfinite(low) & np.isfinite(high)
-        width = np.where(found, high - np.where(found, low, 0.0), np.inf)
+        enclosed = np.isfinite(low) & np.isfinite(high)
+        width = np.where(enclosed, high - np.where(enclosed, low, 0.0), np.inf)
         return State(
-            x=np.where(found, np.where(found, low, 0.0) + np.where(found, width, 0.0) / 2, state.x),
+            x=np.where(enclosed, np.where(enclosed, low, 0.0) + np.where(enclosed, width, 0.0) / 2, state.x),
             error=np.asarray(width.max() / 2),
             low=low,
             high=high,

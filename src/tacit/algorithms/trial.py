@@ -29,11 +29,11 @@ class Attempt(Protocol):
         """How many points were tried at which some cost exploded."""
 
 
-def tried(told: Array, peers: Peers, state: Attempt) -> Array | None:
+def tried(summands: Array, peers: Peers, state: Attempt) -> Array | None:
     """Return the sum over all agents; None where a cost explodes at a point that was only an attempt."""
     first, last = bool(np.isinf(state.value)), state.misses >= _MISSES
     try:
-        total = peers.sum(told)
+        total = peers.sum(summands)
     except RangeError:
         if first or last:
             raise

@@ -94,16 +94,16 @@ def audit(
     tell(0.05, "attacking the plain algorithm")
     plain = dataclasses.replace(job, privacy=None, floor=0.0)
     without = _attacked(problem, plain, who, truth, runtime=runtime)
-    found: list[Found] = []
+    findings: list[Found] = []
     game: Game | Verdict | None = None
     messages: Game | None = None
     if masks and job.privacy is not None:
         tell(0.2, "attacking the masked run")
-        found = _attacked(problem, job, who, truth, runtime=runtime)
-        found += _experiments(job.privacy, problem, who, truth, seed, tell)
+        findings = _attacked(problem, job, who, truth, runtime=runtime)
+        findings += _experiments(job.privacy, problem, who, truth, seed, tell)
         tell(0.7, "playing games")
         game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
-        found.append(Found(None, game.verdict() if isinstance(game, Game) else game))
+        findings.append(Found(None, game.verdict() if isinstance(game, Game) else game))
         affine = job.privacy.kind == "affine" and not job.algorithm.sums
         if isinstance(game, Game) and affine and drawn_once(job.privacy):
             tell(0.8, "playing games with messages")
@@ -111,11 +111,11 @@ def audit(
                 job.privacy, problem.network, who, algorithm=job.algorithm, curvature=_typical(problem),
                 games=max(_LEARNT, games // 10), seed=seed,
             )  # fmt: skip
-            found.append(Found(None, _of_messages(messages)))
+            findings.append(Found(None, _of_messages(messages)))
     tell(1.0, "done")
     beaten = [
         f"NOT PRIVATE: an attack beats the certificate: {each.verdict.attack}, {each.verdict.says}."
-        for each in found
+        for each in findings
         if each.verdict.status == "beaten"
     ]
     mechanism = type(job.privacy).__name__ if job.privacy is not None and masks else "none"
@@ -132,9 +132,9 @@ def audit(
         private=not voided(stamps) and not beaten,
         stamps=stamps,
         privacy=[*beaten, *privacy_lines(stamps, None if beaten else certificate)],
-        rows=_rows(problem, who, truth, without, found, certificate if masks else None),
+        rows=_rows(problem, who, truth, without, findings, certificate if masks else None),
         without_masks=[each.verdict for each in without],
-        with_masks=[each.verdict for each in found],
+        with_masks=[each.verdict for each in findings],
         game=game if isinstance(game, Game) else None,
         messages=messages,
         certificate=None if certificate is None or not masks else certificate.to_dict(),
@@ -187,33 +187,33 @@ def _truth(problem: Problem, job: Job, stamps: Sequence[Stamp]) -> Truth:
     except TacitError:  # a cost may come without its Hessian
         curvatures = None
     known = public_knowledge(problem, job)
-    found = None
+    labels = None
     if known.features is not None:
-        found = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
+        labels = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
     telling = [stamp for stamp in stamps if stamp.reason == "answer tells" and stamp.voids]
     names = {str(agent): i for i, agent in enumerate(problem.network.agents)}
-    told = frozenset(names[agent] for stamp in telling for agent in stamp.agents)
+    exposed = frozenset(names[agent] for stamp in telling for agent in stamp.agents)
     return Truth(
         gradients=problem.stack.grad(at),
         curvatures=curvatures,
         at_zero=problem.stack.grad(zero),
-        labels=found,
+        labels=labels,
         values=[values_of(cost) for cost in problem.costs],
         records=[records_of(cost) for cost in problem.costs],
-        told=None if any(not stamp.agents for stamp in telling) else told,
+        told=None if any(not stamp.agents for stamp in telling) else exposed,
     )
 
 
 def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[Found]:
     public = public_knowledge(problem, job)
     view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
-    found = attack_run(view, public, truth)
+    findings = attack_run(view, public, truth)
     more = [recorded_whole(view, public, rounds)]
     if drawn_afresh(job.privacy):
         more.append(every_sum(view, public))
     if effective is not None:
         more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
-    return found + [Found(None, verdict) for verdict in more if verdict is not None]
+    return findings + [Found(None, verdict) for verdict in more if verdict is not None]
 
 
 def _experiments(
@@ -225,14 +225,14 @@ def _experiments(
     if not drawn_once(privacy):
         return []
     setting = settle(privacy, problem.network, who, unknowns=problem.dim, seed=seed)
-    found = []
+    findings = []
     for k, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(0.3 + 0.4 * k / len(EXPERIMENTS), name)
-        found.append(Found(None, experiment(setting)))
+        findings.append(Found(None, experiment(setting)))
     if truth.labels is not None and privacy.kind == "affine":
         costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
-        found.append(Found(None, infer_labels(setting, costs, truth.labels)))
-    return found
+        findings.append(Found(None, infer_labels(setting, costs, truth.labels)))
+    return findings
 
 
 def _typical(problem: Problem) -> float:
@@ -257,7 +257,7 @@ def _rows(
     who: Sequence[int],
     truth: Truth,
     without: list[Found],
-    found: list[Found],
+    findings: list[Found],
     certificate: Certificate | None,
 ) -> list[Row]:
     rows = []
@@ -270,20 +270,20 @@ def _rows(
                 agent=str(agent),
                 truth=truth.gradients[i].tolist(),
                 without_masks=_best(without, i, problem.dim),
-                with_masks=_best(found, i, problem.dim),
+                with_masks=_best(findings, i, problem.dim),
                 predicted=promised if promised is not None and math.isfinite(promised) else None,
             )
         )
     return rows
 
 
-def _best(found: list[Found], agent: int, dim: int) -> Belief | None:
+def _best(findings: list[Found], agent: int, dim: int) -> Belief | None:
     """Return the surest belief about one agent."""
     beliefs = []
-    for each in found:
+    for each in findings:
         about = each.estimate is not None and each.estimate.about == "gradients"
-        told = each.estimate.of(agent) if each.estimate is not None and about else None
-        if told is not None:
-            value, deviation = told
+        values = each.estimate.of(agent) if each.estimate is not None and about else None
+        if values is not None:
+            value, deviation = values
             beliefs.append(Belief(attack=each.verdict.attack, value=value[-dim:].tolist(), deviation=deviation))
     return min(beliefs, key=lambda belief: belief.deviation, default=None)

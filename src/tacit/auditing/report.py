@@ -119,7 +119,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
     def plots(self) -> dict[str, dict[str, list[float | None]]]:
         """Return the data of the pictures: errors against predictions, and the ROC curve beside its theory."""
-        found: dict[str, dict[str, list[float | None]]] = {
+        series: dict[str, dict[str, list[float | None]]] = {
             "errors": {
                 "predicted": [row.predicted for row in self.rows],
                 "without_masks": [_error(row.without_masks, row.truth) for row in self.rows],
@@ -128,12 +128,12 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         }
         if self.game is not None:
             theory = ndtr(ndtri(np.array(self.game.false_alarms)) + self.game.mu)
-            found["roc"] = {
+            series["roc"] = {
                 "false_alarms": [*self.game.false_alarms],
                 "detections": [*self.game.detections],
                 "theory": theory.tolist(),
             }
-        return found
+        return series
 
     def to_json(self) -> str:
         """Return the report as indented JSON, with its plots' data and whether it passed."""

@@ -84,8 +84,8 @@ def _balanced(network: Network, coalitions: list[tuple[int, ...]], scale: float,
         return -soft, -by_theta
 
     for sharpness in _SHARPER:
-        found = minimize(negative, theta, args=(sharpness,), jac=True, method="L-BFGS-B", options={"maxiter": 60})
-        theta = found.x
+        optimum = minimize(negative, theta, args=(sharpness,), jac=True, method="L-BFGS-B", options={"maxiter": 60})
+        theta = optimum.x
     return theta
 
 

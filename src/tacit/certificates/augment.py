@@ -169,17 +169,17 @@ def _fewest(
             if frozenset(together) in tried:
                 continue
             tried.add(frozenset(together))
-            found = search(together, left - 1)
-            if found is not None:
-                return found
+            solution = search(together, left - 1)
+            if solution is not None:
+                return solution
         return None
 
     try:
         for size in range(least, len(topology) ** 2):
             tried.clear()
-            found = search((), size)
-            if found is not None:
-                return found
+            solution = search((), size)
+            if solution is not None:
+                return solution
     except _OutOfBudgetError:
         return None
     return None

@@ -156,8 +156,8 @@ def _spared(sums: _Sums, most: int) -> Iterator[frozenset[str]]:
             yield from search(weights, spared | {worst})
         yield from search(_cancelling(weights, weights @ groups[worst][1]), spared)
 
-    for found in search(np.eye(len(sums.rows)), frozenset()):
-        yield frozenset().union(*(groups[g][0] for g in found))
+    for combination in search(np.eye(len(sums.rows)), frozenset()):
+        yield frozenset().union(*(groups[g][0] for g in combination))
 
 
 def _cancelling(weights: Array, values: Array) -> Array:

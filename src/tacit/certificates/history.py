@@ -55,14 +55,16 @@ class History:
 
 def histories(releases: Sequence[Release], *, owner: str | None = None) -> list[History]:
     """Return the histories of all parts of the data; parts that went alike share one."""
-    said = [_said(release, owner) for release in releases]
-    parts = sorted({part for each in said for _, part in each}) or [""]
+    statements = [_statements(release, owner) for release in releases]
+    parts = sorted({part for each in statements for _, part in each}) or [""]
     graphs = [release.graph() for release in releases]
     alike: dict[tuple[Any, ...], list[str]] = {}
     for part in parts:
-        included = [k for k, each in enumerate(said) if _tells(each, part)]
+        included = [k for k, each in enumerate(statements) if _tells(each, part)]
         for apart in (False, True):
-            brought = _brought([releases[k] for k in included], [said[k] for k in included], part, apart=apart)
+            brought = _brought(
+                [releases[k] for k in included], [statements[k] for k in included], part, apart=apart
+            )
             alike.setdefault((tuple(included), brought, part.startswith(WHOLE)), []).append(part)
     return [
         History(
@@ -83,28 +85,28 @@ def components(graph: nx.Graph[str], coalition: Sequence[str]) -> list[set[str]]
     return [set(piece) for piece in nx.connected_components(honest)]
 
 
-def _said(release: Release, owner: str | None) -> dict[tuple[str, str], str]:
+def _statements(release: Release, owner: str | None) -> dict[tuple[str, str], str]:
     """Return what a run says about versions, by agent and part."""
-    said = {(agent, part): version for agent, part, version in release.versions}
-    if owner in release.participants and not any(agent == owner for agent, _ in said):
-        said[str(owner), ""] = release.cost_version
-    return said
+    statements = {(agent, part): version for agent, part, version in release.versions}
+    if owner in release.participants and not any(agent == owner for agent, _ in statements):
+        statements[str(owner), ""] = release.cost_version
+    return statements
 
 
-def _tells(said: dict[tuple[str, str], str], part: str) -> bool:
+def _tells(statements: dict[tuple[str, str], str], part: str) -> bool:
     """Tell whether a run is about a part of the data: not if it names its parts, and this is none of them."""
-    named = {name for _, name in said if name}
+    named = {name for _, name in statements if name}
     return not part or not named or part in named
 
 
 def _brought(
-    releases: Sequence[Release], said: Sequence[dict[tuple[str, str], str]], part: str, *, apart: bool
+    releases: Sequence[Release], statements: Sequence[dict[tuple[str, str], str]], part: str, *, apart: bool
 ) -> tuple[tuple[Unknown, ...], ...]:
     """Return the unknowns of every run; with *apart*, versions that cannot be compared are different ones."""
     now: dict[str, int] = {}
     known: dict[str, dict[str, int]] = {}
     brought = []
-    for release, each in zip(releases, said, strict=True):
+    for release, each in zip(releases, statements, strict=True):
         for agent in release.participants:
             version, seen = each.get((agent, part), each.get((agent, ""))), known.setdefault(agent, {})
             fresh = max([*seen.values(), now.get(agent, -1)]) + 1

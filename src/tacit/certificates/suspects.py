@@ -27,12 +27,12 @@ def suspects(bounds: Bounds, t: int) -> Iterator[tuple[Indices, float]]:
     waiting: list[Indices] = []
     held = 0
     for done, u in enumerate(order):
-        for found in _around(int(u), bounds, t):
-            if not len(found):
-                yield found, done / len(order)
+        for coalition in _around(int(u), bounds, t):
+            if not len(coalition):
+                yield coalition, done / len(order)
                 continue
-            waiting.append(found)
-            held += len(found)
+            waiting.append(coalition)
+            held += len(coalition)
             if held >= _TOGETHER:
                 batch = np.concatenate(waiting)
                 for start in range(0, len(batch), _TOGETHER):

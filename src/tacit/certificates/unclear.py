@@ -39,12 +39,12 @@ def unclear_changes(past: Sequence[Release], new: Release, t: int) -> tuple[Expo
     else:
         columns = [part for part in parts if part.startswith((COLUMN, PAIR))]
         hidden = {part: _others(now, known, agents, part, t) for part in columns}
-    found = {part: names for part, names in hidden.items() if len(names) > (t + 1 if part in whole else 0)}
-    concerned = tuple(sorted(set().union(*found.values())))
+    changed = {part: names for part, names in hidden.items() if len(names) > (t + 1 if part in whole else 0)}
+    concerned = tuple(sorted(set().union(*changed.values())))
     if not concerned:
         return ()
     last = next(old.run for old in reversed(past) if set(concerned) & {agent for agent, _, _ in old.versions})
-    shown = tuple(part for part in found if part not in whole)
+    shown = tuple(part for part in changed if part not in whole)
     return (Exposure(concerned, (last, new.run), (), "unclear", (last, new.run), shown),)
 
 

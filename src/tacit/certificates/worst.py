@@ -197,9 +197,9 @@ def _lowest(
     above = np.flatnonzero(peaks > 1.0)
     above = above[np.argsort(-peaks[above])]
     for few in np.split(above, range(4, len(above), 4)):
-        found = [(threshold.connectivity_without(coalitions[k]), _named(coalitions[k])) for k in few]
-        if found and min(found)[0] < theta:
-            return min(found)
+        candidates = [(threshold.connectivity_without(coalitions[k]), _named(coalitions[k])) for k in few]
+        if candidates and min(candidates)[0] < theta:
+            return min(candidates)
     return None
 
 

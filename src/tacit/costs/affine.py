@@ -25,6 +25,13 @@ class Affine(Family):
     def __init__(self, q: ArrayLike) -> None:
         self.affine = finite(q, "q", ndim=1)
 
+    @classmethod
+    def of(cls, q: Array) -> Affine:
+        """Return the affine cost of one agent or of many at once, from an array that is known to fit."""
+        cost = object.__new__(Affine)
+        cost.affine = q
+        return cost
+
     def curved_value(self, x: Array) -> Array:
         """Return 0."""
         return np.zeros(x.shape[:-1])

@@ -222,10 +222,10 @@ def row_weights(weight: ArrayLike | None, rows: int) -> Array:
     """Return one weight per row; ones unless given."""
     if weight is None:
         return np.ones(rows)
-    found = finite(weight, "weight", ndim=1)
-    if len(found) != rows or (found < 0).any():
+    weights = finite(weight, "weight", ndim=1)
+    if len(weights) != rows or (weights < 0).any():
         raise CostError(f"weight needs a number for each of the {rows} rows, zero or positive.")
-    return found
+    return weights
 
 
 def with_weight(A: Array, weight: Array | None) -> Array:
@@ -237,7 +237,7 @@ def row_offsets(offset: ArrayLike | None, rows: int) -> Array:
     """Return one offset per row; zeros unless given."""
     if offset is None:
         return np.zeros(rows)
-    found = finite(offset, "offset", ndim=1)
-    if len(found) != rows:
+    offsets = finite(offset, "offset", ndim=1)
+    if len(offsets) != rows:
         raise CostError(f"offset needs a number for each of the {rows} rows.")
-    return found
+    return offsets

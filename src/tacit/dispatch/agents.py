@@ -103,17 +103,17 @@ def _nearest(grid: Grid) -> dict[Any, int]:
     graph: nx.Graph[Any] = nx.Graph()
     graph.add_nodes_from(grid.buses)
     graph.add_edges_from(grid.branches)
-    found = dict(at)
+    nearest = dict(at)
     frontier = list(at)
     while frontier:
         following = []
         for bus in frontier:
             for other in graph[bus]:
-                if other not in found:
-                    found[other] = found[bus]
+                if other not in nearest:
+                    nearest[other] = nearest[bus]
                     following.append(other)
         frontier = following
-    return {bus: found.get(bus, 0) for bus in grid.buses}
+    return {bus: nearest.get(bus, 0) for bus in grid.buses}
 
 
 def _neighbours_at_a_bus(grid: Grid, district: dict[Any, int]) -> Iterable[tuple[int, int]]:

@@ -85,7 +85,7 @@ def flows(lines: Lines, injected: Mapping[int | str, Array]) -> Array:
     pieces, piece = connected_components(C.T @ C, directed=False)
     totals = np.stack([np.bincount(piece, power[:, t], minlength=pieces) for t in range(periods)], axis=1)
     sizes = np.stack([np.bincount(piece, np.abs(power[:, t]), minlength=pieces) for t in range(periods)], axis=1)
-    off = np.abs(totals) > _BALANCED * np.maximum(sizes, 1.0)
+    unbalanced = np.abs(totals) > _BALANCED * np.maximum(sizes, 1.0)
     held = np.zeros(count, dtype=bool)
     held[np.unique(piece, return_index=True)[1]] = True  # one angle of every piece is zero
     angle = np.zeros((count, periods))
@@ -94,7 +94,7 @@ def flows(lines: Lines, injected: Mapping[int | str, Array]) -> Array:
         B = (C.T @ sp.diags_array(b) @ C).tocsc()[free][:, free]
         angle[free] = splu(B.tocsc()).solve((power - C.T @ pushed)[free])
     flow = b[:, None] * (C @ angle) + pushed
-    return np.where(off[piece[lines.start]], np.nan, flow)
+    return np.where(unbalanced[piece[lines.start]], np.nan, flow)
 
 
 def overloads(lines: Lines, flow: Array) -> tuple[Overload, ...]:

@@ -107,7 +107,7 @@ def _generators(gen: Any, costs: Array, known: set[int], path: Path) -> tuple[Ge
     ramps = _ramps(gen)
     if len(costs) < len(gen):
         raise FileError(f"{path}: {len(gen)} generators, but {len(costs)} rows of gencost; give all a cost.")
-    found = []
+    units = []
     for k in range(len(gen)):
         if status[k] <= 0 or int(at[k]) not in known:
             continue
@@ -119,8 +119,8 @@ def _generators(gen: Any, costs: Array, known: set[int], path: Path) -> tuple[Ge
             curve, fixed = polynomial(row[4 : 4 + count].tolist(), low[k], high[k], name=name)
         else:
             raise FileError(f"{path}: cost model {model} of {name} is neither 1 (piecewise) nor 2 (polynomial).")
-        found.append(Generator(name=str(k + 1), bus=int(at[k]), curve=curve, fixed=fixed, ramp=float(ramps[k])))
-    return tuple(found)
+        units.append(Generator(name=str(k + 1), bus=int(at[k]), curve=curve, fixed=fixed, ramp=float(ramps[k])))
+    return tuple(units)
 
 
 def _ramps(gen: Any) -> Array:

@@ -107,7 +107,7 @@ def _serving(net: Any, table: str) -> list[tuple[int, Any]]:
 
 def _units(net: Any, table: str, known: set[int]) -> list[tuple[str, int, Generator]]:
     """Return what can be dispatched: generators, and whatever else has a cost and may be controlled."""
-    found = []
+    units = []
     for index, row in _serving(net, table):
         cost = _cost(net, table, index)
         free = table in ("gen", "ext_grid")
@@ -126,8 +126,8 @@ def _units(net: Any, table: str, known: set[int]) -> list[tuple[str, int, Genera
         else:
             points = cost if sign > 0 else cost[::-1] * [-1.0, 1.0]
             curve, fixed = piecewise(points, low, high, name=name)
-        found.append((table, index, Generator(name=name, bus=int(row.bus), curve=curve, fixed=fixed)))
-    return found
+        units.append((table, index, Generator(name=name, bus=int(row.bus), curve=curve, fixed=fixed)))
+    return units
 
 
 def _cost(net: Any, table: str, index: int) -> list[float] | Array | None:

@@ -97,26 +97,26 @@ def follow_ramps(
         output = _outputs(problem, agents, price)
         moved = (rho * room)[:, None] * np.abs(output - centre)
         spent = np.array([unit.cost(path) for unit, path in zip(generators, output, strict=True)])
-        told = [per_agent(agents, output) - agents.demand, agents.demand]
-        told += [per_agent(agents, part.sum(axis=1, keepdims=True)) / _UNIT for part in (moved, spent)]
-        counted = added_up(agents, np.concatenate(told, axis=1), masked=masked, runtime=runtime)
+        parts = [per_agent(agents, output) - agents.demand, agents.demand]
+        parts += [per_agent(agents, part.sum(axis=1, keepdims=True)) / _UNIT for part in (moved, spent)]
+        counted = added_up(agents, np.concatenate(parts, axis=1), masked=masked, runtime=runtime)
         answers.append(counted)
         totals = counted.x
-        off, demand = np.abs(totals[:periods]), np.abs(totals[periods : 2 * periods])
+        imbalance, demand = np.abs(totals[:periods]), np.abs(totals[periods : 2 * periods])
         gap, cost = totals[-2:]
         centre = output
-        if gap <= _GAP * abs(cost) and (off <= _BALANCE * np.maximum(demand, 1.0)).all():
+        if gap <= _GAP * abs(cost) and (imbalance <= _BALANCE * np.maximum(demand, 1.0)).all():
             return Followed(price, output, answers)
         if np.abs(price).max() > _BEYOND * level:
             raise InfeasibleError(
                 f"generators cannot follow the demand within their ramp limits: at any price "
-                f"{off.max():.4g} MW are out of balance in period {int(off.argmax()) + 1}; allow faster ramps, or "
-                "smooth the profile."
+                f"{imbalance.max():.4g} MW are out of balance in period {int(imbalance.argmax()) + 1}; allow "
+                "faster ramps, or smooth the profile."
             )
         easy, converged = answer.record.phase2.rounds <= _EASY, answer.converged
         stiff = max(_FALL * stiff, _LEAST) if easy else stiff if converged else 2.0 * stiff
     raise TacitError(
-        f"{_RUNS} runs were not enough for these ramp limits: {off.max():.1e} MW are out of balance, and the "
+        f"{_RUNS} runs were not enough for these ramp limits: {imbalance.max():.1e} MW are out of balance, and the "
         f"cost may be {gap / cost:.1e} too high."
     )
 

@@ -55,14 +55,14 @@ def recover(
         answers.append(answer)
         missing, spread = np.split(answer.x, 2)
         share = np.clip(np.where(spread > 0, missing / np.where(spread > 0, spread, 1.0), 0.0), 0.0, 1.0)
-        off = np.abs(missing - share * spread)
+        imbalance = np.abs(missing - share * spread)
         least = _LEFT * np.maximum(np.abs(agents.demand).sum(axis=0), 1.0) + 4.0 * resolution(answer)
-        if (off <= least).all():
+        if (imbalance <= least).all():
             return Recovered(below + share * (above - below), share, answers)
-        room = np.where(off <= least, room, 10.0 * room)
+        room = np.where(imbalance <= least, room, 10.0 * room)
     raise TacitError(
-        f"the price is not known well enough to balance the grid: {off.max():.1e} MW are left; design a graph "
-        "with more links, or use secret sums."
+        f"the price is not known well enough to balance the grid: {imbalance.max():.1e} MW are left; design a "
+        "graph with more links, or use secret sums."
     )
 
 

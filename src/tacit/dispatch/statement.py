@@ -43,13 +43,13 @@ def _hidden(agents: Agents, named: int, *, sigma: float | None, ramps: bool) -> 
             "over the whole grid are learnt by all: the spare capacity, and how the last megawatts are split."
         ]
     hidden = f"Demands and cost curves of {whose} are hidden from each other. " * (left > 0)
-    told = "how much all of them together offer, less what they need, at the prices tried"
-    told += ", with its slope and value" * ramps
+    totals = "how much all of them together offer, less what they need, at the prices tried"
+    totals += ", with its slope and value" * ramps
     uncounted = (
         " How much of the cost curves follows from these totals was not counted; of few units, all may." * ramps
     )
     return [
-        f"{hidden}All learn totals over the whole grid: {told}, and how the last megawatts are split.{uncounted}"
+        f"{hidden}All learn totals over the whole grid: {totals}, and how the last megawatts are split.{uncounted}"
     ]
 
 

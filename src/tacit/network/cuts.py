@@ -28,8 +28,8 @@ def small_vertex_cut(topology: Topology, t: int) -> Indices | None:
     if t == 1:
         graph: nx.Graph[int] = nx.Graph()
         graph.add_edges_from(topology.links.tolist())
-        found = next(nx.articulation_points(graph), None)
-        return None if found is None else np.array([found])
+        point = next(nx.articulation_points(graph), None)
+        return None if point is None else np.array([point])
     return _Flows(topology).cut(t)
 
 
@@ -53,9 +53,9 @@ class _Flows:
         for j in range(1, self.n):
             sources = [[i] for i in range(j) if not self.adjacent[i, j]] if j <= t else [list(range(j))]
             for group in sources:
-                found = self._separating(group, j, t)
-                if found is not None:
-                    return found
+                separator = self._separating(group, j, t)
+                if separator is not None:
+                    return separator
         return None
 
     def _separating(self, group: list[int], sink: int, t: int) -> Indices | None:

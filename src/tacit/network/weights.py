@@ -46,8 +46,8 @@ def _weights(topology: Topology, kind: str) -> sp.csr_array:
         w = w / 2
     n = len(topology)
     rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
-    off = sp.csr_array((np.concatenate([w, w]), (rows, columns)), shape=(n, n))
-    own = 1.0 - np.asarray(off.sum(axis=1)).ravel()
-    W = sp.csr_array(off + sp.diags_array(own))
+    beside = sp.csr_array((np.concatenate([w, w]), (rows, columns)), shape=(n, n))
+    own = 1.0 - np.asarray(beside.sum(axis=1)).ravel()
+    W = sp.csr_array(beside + sp.diags_array(own))
     W.sort_indices()
     return W

@@ -32,12 +32,13 @@ class Alone:
     resolution = 0.0
 
     def __init__(self, agent: int, overheard: Overheard, public: Public, unknowns: Unknowns) -> None:
-        self.said: list[tuple[Array, Array]] = []
+        self.messages: list[tuple[Array, Array]] = []
         """What the agent says, in terms of the unknowns, and what was heard of it."""
         self._exchanges = list(zip(overheard.exchanges, overheard.messages, strict=True))
         self._openly, self._totals = list(overheard.openly), list(overheard.totals)
         self._me, self._public, self._unknowns = agent, public, unknowns
         self._neighbours = public.network.neighbours(agent)
+        self._names = self._neighbours.tolist()
         self.degree = self.links = len(self._neighbours)
         self.first: Rows = np.asarray(agent < self._neighbours)
 
@@ -73,18 +74,21 @@ class Alone:
         if not self._totals:
             raise Enough
         total: Any = self._totals.pop(0)
-        told: Any = total if total.shape == v.shape else self._unknowns.like(np.asarray(v, dtype=np.float64), total)
-        return told
+        result: Any = (
+            total if total.shape == v.shape else self._unknowns.like(np.asarray(v, dtype=np.float64), total)
+        )
+        return result
 
     def _from_neighbours(self, kind: str, x: Array, weights: Array) -> Array:
         _, messages = self._next(kind)
         if self._me in messages:
             self._say(x, messages[self._me])
-        known = np.array([int(j) in messages for j in self._neighbours])
-        values = [messages[int(j)] for j in self._neighbours[known]]
+        rows = [messages.get(j) for j in self._names]
+        known = np.array([row is not None for row in rows], dtype=bool)
         total = np.zeros_like(x)
-        if values:
-            total = total + self._unknowns.like(x, np.tensordot(weights[known], np.stack(values), 1))
+        if known.any():
+            values = np.array([row for row in rows if row is not None])
+            total = total + self._unknowns.like(x, np.tensordot(weights[known], values, 1))
         if not known.all() and weights[~known].any():
             total = total + self._unknowns.like(x, None)
         return total
@@ -100,4 +104,4 @@ class Alone:
 
     def _say(self, form: Any, heard: Array) -> None:
         forms = parts(np.asarray(form, dtype=np.float64), self._unknowns.width)
-        self.said += zip(forms, parts(heard, self._unknowns.m), strict=True)
+        self.messages += zip(forms, parts(heard, self._unknowns.m), strict=True)

@@ -46,8 +46,8 @@ def likeliest(stories: Array, z: Array, laplacian: Array) -> int:
     """Return the number of the story that explains z best."""
     values, vectors = np.linalg.eigh(laplacian)
     free = values > 1e-9 * max(values[-1], 1e-300)
-    off = np.einsum("ik,sil->skl", vectors, z[None] - stories)
-    wrong = np.abs(off[:, ~free]).sum(axis=(1, 2))  # sums that do not fit
-    cost = (off[:, free] ** 2 / values[free][None, :, None]).sum(axis=(1, 2))
+    residual = np.einsum("ik,sil->skl", vectors, z[None] - stories)
+    wrong = np.abs(residual[:, ~free]).sum(axis=(1, 2))  # sums that do not fit
+    cost = (residual[:, free] ** 2 / values[free][None, :, None]).sum(axis=(1, 2))
     possible = wrong <= wrong.min() + 1e-6 * (1.0 + np.abs(z).max())
     return int(np.where(possible, cost, np.inf).argmin())

@@ -34,21 +34,21 @@ class Contents:
     constant: Array
     """What is to be taken off those numbers before, (width,)."""
 
-    def gradients(self, told: Array) -> list[tuple[Array, Array]]:
+    def gradients(self, numbers: Array) -> list[tuple[Array, Array]]:
         """Return every gradient that an agent's numbers tell, with its point."""
-        values = (self.rows @ (told[: len(self.constant)] - self.constant)).reshape(self.points.shape)
+        values = (self.rows @ (numbers[: len(self.constant)] - self.constant)).reshape(self.points.shape)
         return list(zip(self.points, values, strict=True))
 
-    def nearest(self, told: Array, point: Array) -> Array:
+    def nearest(self, numbers: Array, point: Array) -> Array:
         """Return the gradient that is taken nearest to a point."""
         at = np.abs(self.points - point).max(axis=1).argmin()
-        return self.gradients(told)[at][1]
+        return self.gradients(numbers)[at][1]
 
 
 def contents_of(algorithm: Algorithm, start: Array, totals: Sequence[Array], *, width: int) -> Contents | None:
     """Return what is in the sum after those with these totals; None where it holds no whole gradient."""
     plain = _follow(algorithm, start, totals, None, seed=0)
-    if plain.told is None or plain.told.size != width or not plain.points:
+    if plain.summands is None or plain.summands.size != width or not plain.points:
         return None
     shape = (len(plain.points), len(start))
     count = shape[0] * shape[1]
@@ -78,11 +78,11 @@ def _inverse(M: Array) -> tuple[Array, Rows]:
     """Return what makes the unknowns of the numbers, and which of them are determined."""
     single = np.flatnonzero((M != 0).sum(axis=1) == 1)
     which = (M[single] != 0).argmax(axis=1)
-    found, first = np.unique(which, return_index=True)
-    if len(found) == M.shape[1]:  # every unknown is there by itself
+    values, first = np.unique(which, return_index=True)
+    if len(values) == M.shape[1]:  # every unknown is there by itself
         by_itself = np.zeros(M.T.shape)
-        by_itself[found, single[first]] = 1.0 / M[single[first], found]
-        return by_itself, np.ones(len(found), dtype=bool)
+        by_itself[values, single[first]] = 1.0 / M[single[first], values]
+        return by_itself, np.ones(len(values), dtype=bool)
     inverse = np.asarray(np.linalg.pinv(M), dtype=np.float64)
     return inverse, np.abs(inverse @ M - np.eye(M.shape[1])).max(axis=1) < 1e-9
 
@@ -101,7 +101,7 @@ class Followed(MadeUp):
     def __init__(self, unknowns: int, totals: Sequence[Array], gradients: Array | None, seed: int) -> None:
         self.dim = unknowns
         self.points: list[Array] = []
-        self.told: Array | None = None
+        self.summands: Array | None = None
         self._totals, self._gradients, self._rng = list(totals), gradients, np.random.default_rng(seed)
         self._own = self.affine = self._rng.normal(size=unknowns)
         """α, as it is and as it is said to be."""
@@ -111,9 +111,9 @@ class Followed(MadeUp):
     @property
     def numbers(self) -> Array:
         """What the agent adds up."""
-        if self.told is None:
+        if self.summands is None:
             raise Opaque("what is added up follows from the gradients before it")
-        return self.told
+        return self.summands
 
     def grad(self, x: Array) -> Array:
         """Return the next of the gradients given; points that were asked for before have the same."""
@@ -172,7 +172,7 @@ class Followed(MadeUp):
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the next total; after the last, keep what is to be added up."""
         if not self._totals:
-            self.told = np.asarray(v, dtype=np.float64).copy()
+            self.summands = np.asarray(v, dtype=np.float64).copy()
             raise Enough
         total = self._totals.pop(0)
         if total.shape != v.shape:

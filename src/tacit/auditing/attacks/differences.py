@@ -32,10 +32,10 @@ class GradientDifferences:
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return curvatures, row by row as one vector, (k, m²)."""
         fitted = {i: curvature(mine) for i, mine in by_agent(Replay().readings(view, public)).items()}
-        found = {i: P.ravel() for i, P in fitted.items() if P is not None and i not in view.coalition}
-        if not found:
+        curvatures = {i: P.ravel() for i, P in fitted.items() if P is not None and i not in view.coalition}
+        if not curvatures:
             return nothing(public.unknowns**2, about="curvatures")
-        agents, values = np.array(list(found)), np.stack(list(found.values()))
+        agents, values = np.array(list(curvatures)), np.stack(list(curvatures.values()))
         return Estimate(
             agents=agents, values=values, deviations=np.zeros(len(agents)), about="curvatures",
             says="masks cancel in them",

@@ -37,22 +37,22 @@ class Elimination:
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return the labels that follow, not a number in the place of those that do not."""
-        found: dict[int, Array] = {}
+        determined: dict[int, Array] = {}
         for agents, total in ComponentSums().sums(view, public):
             if public.label_rows is None or public.slopes is None:
                 continue
             rows = [public.label_rows[i] for i in agents]
             labels = read(np.concatenate(rows), public.slopes[list(agents)].sum(axis=0) - total)
             parts = np.split(labels, np.cumsum([len(part) for part in rows])[:-1])
-            found.update({i: part for i, part in zip(agents, parts, strict=True) if np.isfinite(part).any()})
-        return of_each(found, about="values", says="they follow from the sum that the answer tells")
+            determined.update({i: part for i, part in zip(agents, parts, strict=True) if np.isfinite(part).any()})
+        return of_each(determined, about="values", says="they follow from the sum that the answer tells")
 
 
-def read(rows: Array, told: Array) -> Array:
+def read(rows: Array, totals: Array) -> Array:
     """Return y with rowsᵀ y = told, not a number where several fit."""
     left, sizes, right = np.linalg.svd(rows, full_matrices=False)
     kept = sizes > _BLUR * sizes[0]
     left = left[:, kept]
-    solved = left @ (right[kept] @ told / sizes[kept])
+    solved = left @ (right[kept] @ totals / sizes[kept])
     determined = np.square(left).sum(axis=1) > 1.0 - _TOLD
     return np.where(determined, solved, np.nan)

@@ -60,12 +60,12 @@ class LabelInference:
         }
 
 
-def likeliest_labels(A: Array, told: Array) -> Array:
-    """Return y in {0, 1}^r with Aᵀy nearest to *told*: all are tried, or the relaxed solution is rounded."""
+def likeliest_labels(A: Array, total: Array) -> Array:
+    """Return y in {0, 1}^r with Aᵀy nearest to *total*: all are tried, or the relaxed solution is rounded."""
     if len(A) <= _TRIED:
         stories = _stories(len(A))
-        return np.asarray(stories[np.square(stories @ A - told).sum(axis=1).argmin()])
-    relaxed = np.linalg.lstsq(A.T, told - 0.5 * A.sum(axis=0), rcond=None)[0]
+        return np.asarray(stories[np.square(stories @ A - total).sum(axis=1).argmin()])
+    relaxed = np.linalg.lstsq(A.T, total - 0.5 * A.sum(axis=0), rcond=None)[0]
     return (relaxed > 0.0).astype(np.float64)
 
 

@@ -83,12 +83,15 @@ class Observability:
         solved, error = _solved(operator, y)
         q, error = solved.reshape(len(honest), m), error.reshape(len(honest), width).max(axis=1)
         gradient = q + np.matvec(P[honest], public.point)
-        told = np.flatnonzero(error < np.inf)
+        recovered = np.flatnonzero(error < np.inf)
         masked = deviations(view, public)[honest]
         estimate = unmasked(honest, gradient, view, public, says="the run is linear in what is not known: solved")
         sure = np.sqrt(masked**2 + np.where(np.isfinite(error), error, 0.0) ** 2)
         return Estimate(
-            agents=honest[told], values=estimate.values[told], deviations=sure[told], says=estimate.says
+            agents=honest[recovered],
+            values=estimate.values[recovered],
+            deviations=sure[recovered],
+            says=estimate.says,
         )
 
 

@@ -36,10 +36,10 @@ class ChangedParticipants:
         rows = np.array([[name in members for name in names] for members, _ in sums], dtype=np.float64)
         inverse = np.linalg.pinv(rows)
         exposed = np.flatnonzero(np.abs(np.diag(inverse @ rows) - 1.0) < 1e-9)
-        told = [k for k in exposed if names[k] in self.first]
-        if not told:
+        returning = [k for k in exposed if names[k] in self.first]
+        if not returning:
             return nothing(public.unknowns)
         totals = np.stack([total for _, total in sums])
-        agents = np.array([self.first.index(names[k]) for k in told])
-        values = (inverse @ totals)[told]
-        return Estimate(agents=agents, values=values, deviations=np.zeros(len(told)), says="sums subtracted")
+        agents = np.array([self.first.index(names[k]) for k in returning])
+        values = (inverse @ totals)[returning]
+        return Estimate(agents=agents, values=values, deviations=np.zeros(len(returning)), says="sums subtracted")

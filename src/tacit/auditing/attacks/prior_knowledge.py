@@ -35,10 +35,10 @@ class PriorKnowledge:
         L = public.honest_laplacian(view.coalition)
         inside = np.isin(honest, [agent for agent, _ in self.known])
         values = {agent: np.array(value) for agent, value in self.known}
-        told = np.stack([values[int(agent)] for agent in honest[inside]])
+        known = np.stack([values[int(agent)] for agent in honest[inside]])
         gain = L[np.ix_(~inside, inside)] @ np.linalg.pinv(L[np.ix_(inside, inside)])
         rest = L[np.ix_(~inside, ~inside)] - gain @ L[np.ix_(inside, ~inside)]
-        believed = z[~inside] - gain @ (z[inside] - told)
+        believed = z[~inside] - gain @ (z[inside] - known)
         deviation = float(public.sigma or 0.0) * np.sqrt(2.0 * np.maximum(np.diag(rest), 0.0))
         return Estimate(
             agents=honest[~inside], values=believed, deviations=deviation, says=f"knowing {inside.sum()} other(s)"

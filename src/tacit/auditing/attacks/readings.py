@@ -23,22 +23,22 @@ class Reading(NamedTuple):
 
 def by_agent(readings: list[Reading]) -> dict[int, list[Reading]]:
     """Return the readings of each agent, in order."""
-    found: dict[int, list[Reading]] = {}
+    grouped: dict[int, list[Reading]] = {}
     for reading in readings:
-        found.setdefault(reading.agent, []).append(reading)
-    return found
+        grouped.setdefault(reading.agent, []).append(reading)
+    return grouped
 
 
 def estimated(readings: list[Reading], view: View, public: Public, *, says: str) -> Estimate:
     """Return the gradients at the public point, with known masks taken off."""
-    found = {}
+    solutions = {}
     for agent, mine in by_agent(readings).items():
         gradient = _at_point(mine, public, agent)
         if gradient is not None and agent not in view.coalition:
-            found[agent] = gradient
-    if not found:
+            solutions[agent] = gradient
+    if not solutions:
         return nothing(public.unknowns)
-    return unmasked(np.array(list(found)), np.stack(list(found.values())), view, public, says=says)
+    return unmasked(np.array(list(solutions)), np.stack(list(solutions.values())), view, public, says=says)
 
 
 def _at_point(mine: list[Reading], public: Public, agent: int) -> Array | None:

@@ -51,9 +51,9 @@ class RecordsFromSums:
         if public.algorithm is None or not known or len(view.own.sums) < len(known):
             return "nothing is added up over a tree"
         count = public.records.held_by(public.honest(view.coalition))
-        hidden, told = count * public.records.numbers, sum(total.size for total in known)
-        if told < hidden:
-            return f"{told} numbers are told, and {hidden} are hidden"
+        hidden, numbers = count * public.records.numbers, sum(total.size for total in known)
+        if numbers < hidden:
+            return f"{numbers} numbers are told, and {hidden} are hidden"
         return None if hidden <= self.numbers else f"{hidden} hidden numbers are too many to solve for"
 
     def __call__(self, view: View, public: Public) -> Estimate:
@@ -62,35 +62,35 @@ class RecordsFromSums:
         if records is None or algorithm is None:
             return nothing(0, about="records")
         known = totals(view, public)
-        told = np.concatenate([total - own for total, own in zip(known, view.own.sums, strict=False)])
+        sums = np.concatenate([total - own for total, own in zip(known, view.own.sums, strict=False)])
         count = records.held_by(public.honest(view.coalition))
         made_up = records.invent(np.random.default_rng(0), 2, 0.0)
         terms = terms_of(algorithm, public.start, records.costs_of(public.honest(view.coalition)), known, made_up)
-        found = self.solved(told, terms, records, count)
-        if found is None:
+        solution = self.solved(sums, terms, records, count)
+        if solution is None:
             return nothing(records.numbers, about="records")
-        values = found[:, : records.numbers]
+        values = solution[:, : records.numbers]
         return Estimate(
             agents=np.arange(count), values=values, deviations=np.zeros(count), about="records",
-            says=f"{count} records fit {told.size} sums, and no others near them do",
+            says=f"{count} records fit {sums.size} sums, and no others near them do",
         )  # fmt: skip
 
-    def solved(self, told: Array, terms: Terms, records: Records, count: int) -> Array | None:
-        """Return records whose sums are *told*, discrete parts included."""
-        rng, size = np.random.default_rng(0), 1.0 + np.abs(told)
+    def solved(self, sums: Array, terms: Terms, records: Records, count: int) -> Array | None:
+        """Return records whose sums are *sums*, discrete parts included."""
+        rng, size = np.random.default_rng(0), 1.0 + np.abs(sums)
         for start in range(self.starts):
             rows = records.invent(rng, count, float(start % 3))
-            fitted = _descend(rows, told, size, terms, records.numbers, self.steps)
+            fitted = _descend(rows, sums, size, terms, records.numbers, self.steps)
             if fitted is not None:
                 return fitted
         return None
 
 
-def _descend(rows: Array, told: Array, size: Array, terms: Terms, numbers: int, steps: int) -> Array | None:
+def _descend(rows: Array, sums: Array, size: Array, terms: Terms, numbers: int, steps: int) -> Array | None:
     """Return records near *rows* that fit, and that no others near them do."""
 
     def residual(rows: Array) -> Array:
-        return np.asarray((terms(rows).sum(axis=0) - told) / size)
+        return np.asarray((terms(rows).sum(axis=0) - sums) / size)
 
     away, damping = residual(rows), 1e-3
     for _ in range(steps):
@@ -146,47 +146,47 @@ def terms_of(
     rounds = rounds_of(algorithm, start, costs(rows), known)
 
     def terms(rows: Array) -> Array:
-        cost, told = costs(rows), []
+        cost, summed = costs(rows), []
         with np.errstate(all="ignore"):
             for state, answers in rounds:
                 peers = Answering(answers)
                 with suppress(Enough):
                     algorithm.step(state, peers, cost)
-                told += peers.told
-        return np.concatenate([v.reshape(len(rows), -1) for v in told], axis=1)
+                summed += peers.summands
+        return np.concatenate([v.reshape(len(rows), -1) for v in summed], axis=1)
 
     return terms
 
 
 def follow(algorithm: Algorithm, start: Array, cost: Any, known: Sequence[Array]) -> list[Array]:
     """Return what agents with this cost together put into every sum of a run whose totals are known."""
-    found = []
+    sums = []
     with np.errstate(all="ignore"):
         for state, answers in rounds_of(algorithm, start, cost, known):
             peers = Answering(answers)
             with suppress(Enough):
                 algorithm.step(state, peers, cost)
-            found += [v.sum(axis=0) for v in peers.told]
-    return found
+            sums += [v.sum(axis=0) for v in peers.summands]
+    return sums
 
 
 def rounds_of(
     algorithm: Algorithm, start: Array, cost: Any, known: Sequence[Array]
 ) -> list[tuple[Any, list[Array]]]:
     """Return the state before every round, and the totals of that round: they follow from the totals before."""
-    left, found = list(known), []
+    left, rounds = list(known), []
     try:
         with np.errstate(all="ignore"):
             state = algorithm.init(start.copy(), cost)
             while left:
                 before, peers = state, Answering(left, stop=False)
                 state = algorithm.step(before, peers, cost)
-                taken = len(peers.told)
-                found.append((before, left[:taken]))
+                taken = len(peers.summands)
+                rounds.append((before, left[:taken]))
                 left = left[taken:] if taken else []
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
         raise Opaque(f"{type(algorithm).__name__} does not run on made-up records") from error
-    return found
+    return rounds
 
 
 class Answering:
@@ -198,14 +198,14 @@ class Answering:
 
     def __init__(self, totals: Sequence[Array], *, stop: bool = True) -> None:
         self._totals, self._stop = totals, stop
-        self.told: list[Array] = []
+        self.summands: list[Array] = []
 
     def sum(self, v: Any, add: Any = np.add) -> Any:
         """Return the next total."""
-        self.told.append(np.asarray(v, dtype=np.float64))
-        if (self._stop and len(self.told) == len(self._totals)) or len(self.told) > len(self._totals):
+        self.summands.append(np.asarray(v, dtype=np.float64))
+        if (self._stop and len(self.summands) == len(self._totals)) or len(self.summands) > len(self._totals):
             raise Enough
-        return self._totals[len(self.told) - 1]
+        return self._totals[len(self.summands) - 1]
 
     def mix(self, *rows: Any, **how: Any) -> Any:
         """Refuse: this is gossip."""

@@ -40,7 +40,7 @@ class Rehearsed:
 
     def __init__(self, public: Public, exchanges: int) -> None:
         network = public.network
-        self.said: list[Heard] = []
+        self.messages: list[Heard] = []
         self._exchanges, self._weights = exchanges, public.weights
         self._adjacency = network.adjacency.toarray()
         self.degree: Array = network.degrees.astype(np.float64)[:, None]
@@ -81,10 +81,10 @@ class Rehearsed:
         return total
 
     def _say(self, kind: str, values: Array) -> None:
-        if len(self.said) >= self._exchanges:
+        if len(self.messages) >= self._exchanges:
             raise Enough
-        self.said.append(Heard(kind, values.copy()))
-        if len(self.said) >= self._exchanges:
+        self.messages.append(Heard(kind, values.copy()))
+        if len(self.messages) >= self._exchanges:
             raise Enough
 
 
@@ -104,7 +104,7 @@ def rehearse(public: Public, cost: Imagined, start: Array, exchanges: int) -> li
         pass
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
         raise Opaque(f"{type(algorithm).__name__} does not run on made-up quadratic costs") from error
-    return peers.said
+    return peers.messages
 
 
 def directed(public: Public) -> Array:
@@ -123,12 +123,12 @@ def opening(public: Public, exchanges: int = 2) -> list[Heard]:
         P = rng.uniform(1.0, 2.0, (n, 1, 1)) * np.eye(m)
         blur = rng.normal(size=(n, m)) if public.rough else None
         runs.append(rehearse(public, Imagined(P, rng.normal(size=(n, m)), blur), public.start, exchanges))
-    found: list[Heard] = []
+    messages: list[Heard] = []
     for one, other in zip(*runs, strict=False):
         if one.kind != other.kind or not np.array_equal(one.values, other.values):
             break
-        found.append(one)
-    return found
+        messages.append(one)
+    return messages
 
 
 def is_linear(public: Public, P: Array, exchanges: int = 12) -> bool:

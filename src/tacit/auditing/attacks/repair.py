@@ -28,8 +28,8 @@ class DropoutRepair:
         """Return α of the agent that left; nobody if no effective cost of it was seen, or masks are missing."""
         j = self.left
         around = set(public.network.neighbours(j).tolist())
-        told = {int(a) if b == j else int(b) for a, b in zip(revealed.senders, revealed.receivers, strict=True)}
-        if view.published is None or view.published.gradients is None or told != around:
+        holders = {int(a) if b == j else int(b) for a, b in zip(revealed.senders, revealed.receivers, strict=True)}
+        if view.published is None or view.published.gradients is None or holders != around:
             return nothing(public.unknowns)
         came = revealed.values[revealed.receivers == j].sum(axis=0)
         went = revealed.values[revealed.senders == j].sum(axis=0)

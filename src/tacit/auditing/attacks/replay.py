@@ -16,6 +16,7 @@ ADMM those of Zhang, Ahmad, Wang, IEEE TIFS 14(3), 2019, for gradient tracking o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -59,13 +60,41 @@ class Replay:
 
     def readings(self, view: View, public: Public) -> list[Reading]:
         """Return all gradients that can be read, with the points where they were taken."""
-        overheard = self._overheard(view, public)
-        return [reading for agent in _speakers(overheard, view) for reading in _read(agent, overheard, public)]
+        return _read_once(_Same(view, public, self.exchanges))
 
     def _overheard(self, view: View, public: Public) -> Overheard:
-        exchanges = said(view, public)[: self.exchanges]
-        messages = [received(exchange) for exchange in exchanges]
-        return Overheard(exchanges, messages, opening(public), totals(view, public))
+        return _overheard(view, public, self.exchanges)
+
+
+class _Same:
+    """A view and what is public about it: the same objects, asked about again by another attack."""
+
+    def __init__(self, view: View, public: Public, exchanges: int) -> None:
+        self.view, self.public, self.exchanges = view, public, exchanges
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other._key() == self._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[int, int, int]:
+        return id(self.view), id(self.public), self.exchanges
+
+
+@lru_cache(maxsize=1)
+def _read_once(asked: _Same) -> list[Reading]:
+    """Return all readings; several attacks start from them, one after the other."""
+    overheard = _overheard(asked.view, asked.public, asked.exchanges)
+    return [
+        reading for agent in _speakers(overheard, asked.view) for reading in _read(agent, overheard, asked.public)
+    ]
+
+
+def _overheard(view: View, public: Public, most: int) -> Overheard:
+    exchanges = said(view, public)[:most]
+    messages = [received(exchange) for exchange in exchanges]
+    return Overheard(exchanges, messages, opening(public), totals(view, public))
 
 
 def _speakers(overheard: Overheard, view: View) -> list[int]:
@@ -110,13 +139,13 @@ def _run(agent: int, overheard: Overheard, public: Public, seed: int) -> Equatio
         raise
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
         raise Opaque(f"{type(algorithm).__name__} does not run with gradients that are not known") from error
-    if not peers.said:
+    if not peers.messages:
         raise Opaque("nothing that the algorithm says was heard")
-    spoken, heard = (np.stack(each) for each in zip(*peers.said, strict=True))
+    spoken, heard = (np.stack(each) for each in zip(*peers.messages, strict=True))
     used = unknowns.used
     A = spoken[:, m : m + used]
-    off = np.abs(A @ unknowns.weights[:used] - spoken[:, -1]).max(initial=0.0)
-    if not off <= 1e-9 * max(float(np.abs(spoken[:, -1]).max(initial=0.0)), 1e-300):
+    misfit = np.abs(A @ unknowns.weights[:used] - spoken[:, -1]).max(initial=0.0)
+    if not misfit <= 1e-9 * max(float(np.abs(spoken[:, -1]).max(initial=0.0)), 1e-300):
         raise Opaque("what is said is not linear in gradients")
     return Equations(A, heard - spoken[:, :m], probe.queries, used)
 

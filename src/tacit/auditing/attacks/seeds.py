@@ -41,9 +41,9 @@ class SeedEnumeration:
         """Return the coefficients of agents all of whose masks follow from a seed that fits."""
         honest, z = coefficients(view, public)
         owners, others = _rows(public)
-        found = self.masks(view, public)
+        masks = self.masks(view, public)
         rows = np.full((len(owners), z.shape[1]), np.nan)
-        for row, values in found.items():
+        for row, values in masks.items():
             rows[row] = values
         L = public.honest_laplacian(view.coalition)
         guess = z.copy()
@@ -51,11 +51,14 @@ class SeedEnumeration:
             for row in np.flatnonzero((owners == i) & np.isin(others, honest)).tolist():
                 back = np.flatnonzero((owners == others[row]) & (others == i))[0]
                 guess[k] -= rows[back] - rows[row]  # a_i = Σ (r_ji − r_ij)
-        told = np.isfinite(guess).all(axis=1) & (np.diag(L) > 0)
-        if not told.any():
+        readable = np.isfinite(guess).all(axis=1) & (np.diag(L) > 0)
+        if not readable.any():
             return nothing(z.shape[1])
         return Estimate(
-            agents=honest[told], values=guess[told], deviations=np.zeros(int(told.sum())), says="a seed fits"
+            agents=honest[readable],
+            values=guess[readable],
+            deviations=np.zeros(int(readable.sum())),
+            says="a seed fits",
         )
 
     def masks(self, view: View, public: Public) -> dict[int, Array]:
@@ -76,7 +79,7 @@ class SeedEnumeration:
             del layouts["all"]
         places = tuple(sorted({width * place for layout in layouts.values() for place in layout.values()}))
         numbers = _numbers(self.bits, places)
-        found: dict[int, Array] = {}
+        drawn: dict[int, Array] = {}
         for kind, layout in layouts.items():
             for row, place in layout.items():
                 near = np.flatnonzero(np.abs(numbers[:, places.index(place * width)] - heard[row][0]) < _NEAR)
@@ -85,8 +88,8 @@ class SeedEnumeration:
                     if np.abs(stream[place * width :] - heard[row]).max() < _CLOSE:
                         start, stop = (0, len(owners)) if kind == "all" else first[owners[row] : owners[row] + 2]
                         whole = np.random.default_rng(seed).standard_normal((stop - start, width))
-                        found.update({r: sigma * whole[r - start] for r in range(start, stop)})
-        return found
+                        drawn.update({r: sigma * whole[r - start] for r in range(start, stop)})
+        return drawn
 
 
 @lru_cache(maxsize=1)

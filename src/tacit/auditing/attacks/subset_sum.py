@@ -45,18 +45,18 @@ class SubsetSum:
 
     def labels(self, view: View, public: Public) -> dict[int, Array]:
         """Return the labels that follow, by agent."""
-        found: dict[int, Array] = {}
+        solved: dict[int, Array] = {}
         for agents, total in ComponentSums().sums(view, public):
             if public.features is None or public.slopes is None or self._size(list(agents), public) > self.records:
                 continue
             rows = np.concatenate([public.features[i] for i in agents])
-            told = public.slopes[list(agents)].sum(axis=0) - total  # Σ Aᵀy
+            moments = public.slopes[list(agents)].sum(axis=0) - total  # Σ Aᵀy
             tolerance = 1e-9 * (1.0 + float(np.abs(rows).sum())) + public.agents * public.step
-            labels = only_subset(rows, told, tolerance)
+            labels = only_subset(rows, moments, tolerance)
             if labels is not None:
                 stops = np.cumsum([len(public.features[i]) for i in agents])[:-1]
-                found.update(dict(zip(agents, np.split(labels, stops), strict=True)))
-        return found
+                solved.update(dict(zip(agents, np.split(labels, stops), strict=True)))
+        return solved
 
     def _size(self, agents: list[int], public: Public) -> int:
         return sum(len(A) for i, A in enumerate(public.features or []) if i in agents)

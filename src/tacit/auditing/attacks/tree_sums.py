@@ -48,10 +48,10 @@ class TreeSums:
 
     def __call__(self, view: View, public: Public) -> Estimate:
         """Return the gradients that sums hold, at the public point or as near to it as they are taken."""
-        found = self._place(view, public)
-        if found is None:
+        located = self._place(view, public)
+        if located is None:
             return nothing(public.unknowns)
-        place, contents = found
+        place, contents = located
         agents, raw = contributions(view, public, place)
         if not len(agents):
             return nothing(public.unknowns)

@@ -42,10 +42,10 @@ def candidates(setting: Setting) -> Verdict:
     z = coefficients(done.views[0], done.public)[1]
     made_up = size * setting.rng.integers(0, 2, (len(honest), 4 * _TRIALS)).astype(np.float64)
     ideal = made_up + setting.ideal(4 * _TRIALS)
-    found = np.array([is_found(worlds[honest, k], z[:, k]) for k in range(_TRIALS)], dtype=float)
+    hits = np.array([is_found(worlds[honest, k], z[:, k]) for k in range(_TRIALS)], dtype=float)
     expected = np.array([is_found(made_up[:, k], ideal[:, k]) for k in range(4 * _TRIALS)], dtype=float)
     says = f"of {_TRIALS} stories found; the certificate's own law gives {100 * expected.mean():.1f} %"
-    return judge_mean("finite candidates", found, expected, says=says, rng=setting.rng)
+    return judge_mean("finite candidates", hits, expected, says=says, rng=setting.rng)
 
 
 def low_bits(setting: Setting) -> Verdict:
@@ -59,11 +59,14 @@ def low_bits(setting: Setting) -> Verdict:
     z = np.concatenate([coefficients(view, done.public)[1] for view in done.views], axis=1)
     thirds = release(masks, _PAIR, secrets / 3.0, (), keys=setting.keys)
     w = np.concatenate([coefficients(view, thirds.public)[1] for view in thirds.views], axis=1)
-    certain, off = LowBits()(z, size), LowBits().remainders(w, thirds.public.step)
-    says = f"the world is certain in {100 * certain:.2g} % of coordinates; off the lattice are {100 * off:.2g} %"
-    if certain > 0.0 or off > 0.0:
+    certain, remainders = LowBits()(z, size), LowBits().remainders(w, thirds.public.step)
+    says = (
+        f"the world is certain in {100 * certain:.2g} % of coordinates; "
+        f"off the lattice are {100 * remainders:.2g} %"
+    )
+    if certain > 0.0 or remainders > 0.0:
         return Verdict(
-            attack="low-order bits", status="beaten", measured=max(certain, off), predicted=0.0, says=says
+            attack="low-order bits", status="beaten", measured=max(certain, remainders), predicted=0.0, says=says
         )
     bits, seen = bits_of_links(setting)
     return judge_looks(
@@ -84,6 +87,8 @@ def seeds(setting: Setting) -> Verdict:
     known = len(attack.masks(done.views[0], done.public))
     if not known:
         return Verdict(attack=attack.name, status="within", says="no seed of 16 bits explains a mask", measured=0.0)
-    found = attack(done.views[0], done.public)
-    says = f"a seed of 16 bits tells {known} masks of directed links, and {len(found.agents)} agents all of theirs"
+    estimate = attack(done.views[0], done.public)
+    says = (
+        f"a seed of 16 bits tells {known} masks of directed links, and {len(estimate.agents)} agents all of theirs"
+    )
     return Verdict(attack=attack.name, status="beaten", says=says, measured=float(known), predicted=0.0)

@@ -74,12 +74,12 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
 def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Look]:
     """Look at terms, (kinds, rows, columns) of variance 1, beside the secrets of both ends, all links together."""
     secrets = _standard(terms.plain[:, : values.shape[2]]).reshape(3, len(terms.plain), -1)
-    found = []
+    tests = []
     for ends in (terms.senders, terms.receivers):
         beside = secrets[:, ends % len(terms.plain)]
         size = np.sqrt(np.square(beside).sum(axis=(1, 2)))
-        found.append(np.einsum("krc,src->ks", values, beside, dtype=np.float64) / size)
-    return [looks.normal(np.concatenate(found), "terms and the secrets at their ends go together")]
+        tests.append(np.einsum("krc,src->ks", values, beside, dtype=np.float64) / size)
+    return [looks.normal(np.concatenate(tests), "terms and the secrets at their ends go together")]
 
 
 def u_of(terms: Terms, agent: int, columns: int, rng: np.random.Generator) -> Array:
@@ -146,10 +146,10 @@ def _near(terms: Terms, rng: np.random.Generator) -> NDArray[np.intp]:
         if sum(map(len, kept)) > _PAIRS // 2:
             break
     others = rng.integers(0, len(terms.u), (_PAIRS, 2))
-    found = np.sort(
+    nearby = np.sort(
         np.concatenate([np.concatenate(kept)[: _PAIRS // 2], others[others[:, 0] != others[:, 1]]]), axis=1
     )
-    return np.unique(found, axis=0)[:_PAIRS]
+    return np.unique(nearby, axis=0)[:_PAIRS]
 
 
 def _low_waves(words: Words, bits: int) -> NDArray[np.float32]:

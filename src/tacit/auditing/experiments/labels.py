@@ -25,14 +25,14 @@ _COPIES, _IDEAL = 40, 200
 
 def labels_of(cost: Logistic) -> Array | None:
     """Return the labels that α = −Aᵀy leaves no choice of; None where there is one, or too many to try."""
-    A, told = cost.A, -cost.affine
+    A, moments = cost.A, -cost.affine
     if np.linalg.matrix_rank(A) == len(A):
-        solved = np.linalg.lstsq(A.T, told, rcond=None)[0]
+        solved = np.linalg.lstsq(A.T, moments, rcond=None)[0]
         near = np.rint(solved)
         return near if np.abs(solved - near).max() < 1e-6 else None
     if len(A) > _RECORDS:
         return None
-    return only_subset(A, told, 1e-9 * (1.0 + float(np.abs(A).sum())))
+    return only_subset(A, moments, 1e-9 * (1.0 + float(np.abs(A).sum())))
 
 
 def values_of(cost: Family) -> Array | None:
@@ -67,7 +67,7 @@ def infer_labels(setting: Setting, costs: Sequence[Logistic], labels: Sequence[A
 
     done = setting.released(np.tile(slopes, (1, _COPIES)))
     z = coefficients(done.views[0], done.public)[1]
-    found = [right(z[:, m * k : m * (k + 1)]) for k in range(_COPIES)]
+    hits = [right(z[:, m * k : m * (k + 1)]) for k in range(_COPIES)]
     expected = [right(slopes[setting.honest] + setting.ideal(m)) for _ in range(_IDEAL)]
     says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
-    return judge_mean(NAME, np.array(found), np.array(expected), says=says, rng=setting.rng)
+    return judge_mean(NAME, np.array(hits), np.array(expected), says=says, rng=setting.rng)

@@ -47,7 +47,7 @@ def alone(setting: Setting) -> Links:
         steps, sizes = whole.steps[back] - steps, np.sqrt(2.0) * sizes
     own = (senders[out][:, None] == senders) & (receivers[out][:, None] == receivers)
     own |= (senders[out][:, None] == receivers) & (receivers[out][:, None] == senders)
-    return Links(steps + whole.off[i], sizes, own, whole.terms.plain_words.view(np.int64)[i])
+    return Links(steps + whole.misfit[i], sizes, own, whole.terms.plain_words.view(np.int64)[i])
 
 
 def links(setting: Setting) -> Verdict:
@@ -55,18 +55,18 @@ def links(setting: Setting) -> Verdict:
     seen, terms = alone(setting), setting.drawn().y
     y = seen.errors / seen.sizes
     columns = y.shape[1]
-    found = looks.squares("on a link", np.square(y).sum(axis=1), columns)
+    tests = looks.squares("on a link", np.square(y).sum(axis=1), columns)
     for where, labels in groups_of(setting.masks, columns):
-        found += looks.squares(f"{where} of a link", *_grouped(y, labels))
+        tests += looks.squares(f"{where} of a link", *_grouped(y, labels))
     length = np.linalg.norm(terms, axis=1)
     products = (y.astype(np.float32) @ terms.astype(np.float32).T).astype(np.float64)
     products /= np.where(length > 0.0, length, 1.0)
     products[seen.own] = 0.0  # the link's own terms
-    found += [*looks.shape(y, "on a link"), *looks.shape(y.reshape(1, -1), "over all links")]
-    found += [looks.normal(products, "masks on two links go together")]
-    thinnest = _detectable(columns, RISK / len(found) / len(y))
+    tests += [*looks.shape(y, "on a link"), *looks.shape(y.reshape(1, -1), "over all links")]
+    tests += [looks.normal(products, "masks on two links go together")]
+    thinnest = _detectable(columns, RISK / len(tests) / len(y))
     return judge_looks(
-        "every link by itself", found, measured=float(np.sqrt(np.square(y).mean())), predicted=1.0,
+        "every link by itself", tests, measured=float(np.sqrt(np.square(y).mean())), predicted=1.0,
         says=f"{len(y)} link(s) of {columns} masks; a σ that is {100 * (1 - thinnest):.0f} % too small would show",
     )  # fmt: skip
 
@@ -76,11 +76,11 @@ def bits_of_links(setting: Setting) -> tuple[int, list[Look]]:
     seen = alone(setting)
     bits = int(np.floor(np.log2(float(seen.sizes.min()))))  # in bits above, the shape of the Gaussian shows
     steps = np.rint(seen.errors).astype(np.int64)
-    found = [
+    tests = [
         looks.balance(steps, bits, "in a mask"),
         looks.balance(steps ^ seen.secrets, bits, "beside its secret"),
     ]
-    return bits, [*found, *looks.cells(steps, min(bits, 16), "in masks of links")]
+    return bits, [*tests, *looks.cells(steps, min(bits, 16), "in masks of links")]
 
 
 def _grouped(y: Array, labels: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:

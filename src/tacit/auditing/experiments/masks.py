@@ -26,7 +26,7 @@ _LOWER = 16  # bits of a mask that are drawn for themselves
 def folded(setting: Setting) -> Verdict:
     """Effective coefficients are coefficients and terms, to the last bit."""
     whole, small = setting.drawn(), setting.several()
-    wrong = sum(int((each.off != 0.0).sum()) for each in (whole, *small))
+    wrong = sum(int((each.misfit != 0.0).sum()) for each in (whole, *small))
     says = f"{wrong} effective coefficients are not coefficient and masks" if wrong else "to the last bit"
     return Verdict(
         attack="masks folded in",

@@ -64,10 +64,10 @@ def coordinates(setting: Setting) -> Verdict:
 def sums(setting: Setting) -> Verdict:
     """Sums over the components of the honest graph: to rounding, and no more than those."""
     done = setting.released(setting.secrets(64))
-    found = ComponentSums().sums(done.views[0], done.public)
+    recovered = ComponentSums().sums(done.views[0], done.public)
     width = done.public.unknowns
-    errors = [total - done.secrets[list(agents), :width].sum(axis=0) for agents, total in found]
-    says = f"{len(found)} sum(s), as the certificate says"
+    errors = [total - done.secrets[list(agents), :width].sum(axis=0) for agents, total in recovered]
+    says = f"{len(recovered)} sum(s), as the certificate says"
     return judge_exact("component sums", np.array(errors), setting.masks.sigma, promised=False, says=says)
 
 
@@ -77,11 +77,11 @@ def prior(setting: Setting) -> Verdict:
     attack = GaussianPrior(deviation=setting.deviation)
     if (done.scales != 1.0).any():
         return skipped(attack.name, "masks of several widths: maximum likelihood covers them")
-    found = np.concatenate([attack(view, done.public).values for view in done.views], axis=1)
+    estimates = np.concatenate([attack(view, done.public).values for view in done.views], axis=1)
     values, vectors = np.linalg.eigh(setting.covariance)
     noise, tau = np.maximum(values, 0.0), setting.deviation
     left = (vectors * (noise / (1.0 + noise / tau**2))) @ vectors.T
-    return judge_gaussian(attack.name, found - done.secrets[setting.honest], left, floor=setting.rounding(done))
+    return judge_gaussian(attack.name, estimates - done.secrets[setting.honest], left, floor=setting.rounding(done))
 
 
 def knowledge(setting: Setting) -> Verdict:
@@ -93,9 +93,9 @@ def knowledge(setting: Setting) -> Verdict:
     done = setting.released(setting.secrets())
     if (done.scales != 1.0).any():
         return skipped("prior knowledge", "masks of several widths: maximum likelihood covers them")
-    told = tuple((int(i), tuple(done.secrets[i, : done.public.unknowns].tolist())) for i in known)
+    facts = tuple((int(i), tuple(done.secrets[i, : done.public.unknowns].tolist())) for i in known)
     width = done.public.unknowns
-    found = PriorKnowledge(known=told)(done.views[0], done.public)
+    estimate = PriorKnowledge(known=facts)(done.views[0], done.public)
     inside = np.isin(honest, known)
     K = setting.covariance
     rest = (
@@ -104,5 +104,5 @@ def knowledge(setting: Setting) -> Verdict:
         @ np.linalg.pinv(K[np.ix_(inside, inside)], hermitian=True)
         @ K[np.ix_(inside, ~inside)]
     )
-    errors = found.values - done.secrets[found.agents, :width]
+    errors = estimate.values - done.secrets[estimate.agents, :width]
     return judge_gaussian("prior knowledge", errors, (rest + rest.T) / 2, floor=setting.rounding(done))

@@ -90,15 +90,15 @@ def _size(words: Words) -> Array:
 
 def _masks_by_sum(view: View) -> list[list[Exchange] | None]:
     """Return where members came to know the masks of every sum; None for a sum of plain numbers."""
-    found: list[list[Exchange] | None] = []
+    masks: list[list[Exchange] | None] = []
     now: list[Exchange] = []
     for exchange in view.exchanges:
         if exchange.kind == "up":
-            found.append(now if exchange.values.dtype.kind == "u" else None)
+            masks.append(now if exchange.values.dtype.kind == "u" else None)
             now = []
         elif exchange.kind in ("swap", "drawn", "more"):
             now.append(exchange)
-    return found
+    return masks
 
 
 def _known(masks: Sequence[Exchange], public: Public, width: int) -> Words | None:

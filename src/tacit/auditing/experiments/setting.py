@@ -87,15 +87,15 @@ class Setting:
 
         In small ones one agent has nothing but zeros, and the next the same number everywhere.
         """
-        found = self.secrets(columns)
-        kind, scales = self.rng.integers(0, 8, found.shape), scales_of(self.masks, columns)
-        found = np.where(kind == 0, 0.0, found)
-        equal = np.abs(found[:, :1] / scales[0]) * scales
-        found = np.where(kind == 1, equal, np.where(kind == 2, np.roll(found, 1, axis=0), found))
-        if found.shape[1] <= _WIDEST:
-            agent = int(self.rng.integers(len(found)))
-            found[agent], found[agent - 1] = 0.0, equal[agent - 1]
-        return np.asarray(found)
+        values = self.secrets(columns)
+        kind, scales = self.rng.integers(0, 8, values.shape), scales_of(self.masks, columns)
+        values = np.where(kind == 0, 0.0, values)
+        equal = np.abs(values[:, :1] / scales[0]) * scales
+        values = np.where(kind == 1, equal, np.where(kind == 2, np.roll(values, 1, axis=0), values))
+        if values.shape[1] <= _WIDEST:
+            agent = int(self.rng.integers(len(values)))
+            values[agent], values[agent - 1] = 0.0, equal[agent - 1]
+        return np.asarray(values)
 
     def ideal(self, columns: int) -> Array:
         """Return errors from the certificate's own law, N(0, 2σ²L_H), (|H|, columns): the theory, simulated."""

@@ -31,9 +31,9 @@ def reuse(setting: Setting) -> Verdict:
     """Two releases of different costs, subtracted."""
     first, second = (setting.released(setting.secrets()) for _ in range(2))
     pairs = list(zip(first.views, second.views, strict=True))
-    found = np.concatenate([MaskReuse()(one, other, first.public).values for one, other in pairs], axis=1)
+    estimates = np.concatenate([MaskReuse()(one, other, first.public).values for one, other in pairs], axis=1)
     truth = (first.secrets - second.secrets)[setting.honest]
-    errors = (found - truth) / first.scales
+    errors = (estimates - truth) / first.scales
     floor = 2.0 * setting.rounding(first)
     return judge_gaussian("mask reuse", errors, 2.0 * setting.covariance, floor=floor)
 
@@ -42,10 +42,10 @@ def retries(setting: Setting) -> Verdict:
     """Several releases of the same costs, averaged: σ/√T."""
     secrets = setting.secrets(min(setting.columns, 2000))
     done = [setting.released(secrets) for _ in range(_RETRIES)]
-    found = np.concatenate(
+    estimates = np.concatenate(
         [Retries()([d.views[k] for d in done], done[0].public).values for k in range(len(done[0].views))], axis=1
     )
-    errors = (found - done[0].secrets[setting.honest]) / done[0].scales
+    errors = (estimates - done[0].secrets[setting.honest]) / done[0].scales
     floor = setting.rounding(done[0])
     return judge_gaussian("retries", errors, setting.covariance / _RETRIES, floor=floor)
 
@@ -70,18 +70,22 @@ def participants(setting: Setting) -> Verdict:
     one = setting.released(secrets)
     other = release(setting.masks, smaller, secrets[kept], coalition, keys=setting.keys)
     attack = ChangedParticipants(tuple(names), tuple(names[k] for k in kept))
-    found = attack(one.views[0], other.views[0], one.public, other.public)
+    estimate = attack(one.views[0], other.views[0], one.public, other.public)
     runs = [Release.of("1", whole, sigma=setting.masks.sigma), Release.of("2", rest, sigma=setting.masks.sigma)]
     predicted = {e.agent for e in exposures(runs, coalition=[names[c] for c in setting.coalition])}
-    if {names[i] for i in found.agents} != predicted:
+    if {names[i] for i in estimate.agents} != predicted:
         return Verdict(
-            attack=attack.name, status="beaten" if {names[i] for i in found.agents} - predicted else "weak",
+            attack=attack.name, status="beaten" if {names[i] for i in estimate.agents} - predicted else "weak",
             says="who is exposed is not who the ledger says",
         )  # fmt: skip
-    width = found.values.shape[1]
+    width = estimate.values.shape[1]
     says = f"{len(predicted)} agent(s) exposed by subtraction, as the ledger says"
     return judge_exact(
-        attack.name, found.values - secrets[found.agents, :width], setting.masks.sigma, promised=False, says=says
+        attack.name,
+        estimate.values - secrets[estimate.agents, :width],
+        setting.masks.sigma,
+        promised=False,
+        says=says,
     )
 
 
@@ -103,15 +107,15 @@ def linkability(setting: Setting) -> Verdict:
         secret = setting.secrets(m)[honest]
         return matched(*(secret + setting.ideal(m) for _ in range(2)))
 
-    found = []
+    scores = []
     for _ in range(_TRIALS):
         secret = setting.secrets(m)
         twice = [setting.released(secret) for _ in range(2)]
-        found.append(matched(*(coefficients(done.views[0], done.public)[1] for done in twice)))
+        scores.append(matched(*(coefficients(done.views[0], done.public)[1] for done in twice)))
     expected = [ideal() for _ in range(5 * _TRIALS)]
     share = 100 * float(np.mean(expected))
     says = f"matched; the certificate's own law gives {share:.1f} %, chance {100 / len(honest):.1f} %"
-    return judge_mean("linkability", np.array(found), np.array(expected), says=says, rng=setting.rng)
+    return judge_mean("linkability", np.array(scores), np.array(expected), says=says, rng=setting.rng)
 
 
 def going_on(setting: Setting) -> Verdict:

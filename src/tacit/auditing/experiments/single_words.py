@@ -63,7 +63,7 @@ def attack_single_words(drawn: Drawn, rng: np.random.Generator) -> list[Verdict]
 
 def folded(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """Masked words are words and terms, to the last bit."""
-    wrong = sum(each.off for each in drawn)
+    wrong = sum(each.misfit for each in drawn)
     return Verdict(
         attack="masks folded in", status="beaten" if wrong else "within", measured=float(wrong), predicted=0.0,
         says=f"{wrong} words are not number and masks" if wrong else "to the last bit",

@@ -73,7 +73,7 @@ class Gaussian(NamedTuple):
     """In steps of the lattice."""
     sizes: tuple[Array, Array]
     """Their deviations in steps are the products of these, (rows,) and (columns,)."""
-    off: Array
+    misfit: Array
     """What the effective coefficients have beyond coefficient and terms, in steps: nothing, (n, columns)."""
     width: int
     """Columns of one release."""
@@ -83,7 +83,7 @@ class Uniform(NamedTuple):
     """The terms of secret sums."""
 
     terms: Terms
-    off: int
+    misfit: int
     """Words that are not what was to be added up and its terms."""
     width: int
     """Columns of one sum."""
@@ -97,26 +97,18 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
     effective = np.concatenate([_effective(view) for view in done.views], axis=1)
     step = done.public.step
     plain = np.rint(done.secrets / step) * step
-    off = effective - plain
-    np.subtract.at(off, exchange.receivers, values)
-    np.add.at(off, exchange.senders, values)
-    off /= step
+    misfit = effective - plain
+    np.subtract.at(misfit, exchange.receivers, values)
+    np.add.at(misfit, exchange.senders, values)
+    misfit /= step
     scales = scales_of_links(masks, network)
-    of_link = dict(
-        zip(
-            map(tuple, network.links.tolist()),
-            np.ones(len(network.links)) if scales is None else scales,
-            strict=True,
-        )
-    )
     senders, receivers = exchange.senders.astype(np.intp), exchange.receivers.astype(np.intp)
     size = masks.sigma / step
     if masks.pairing == "one-sided":
         rows, back = both_ways(senders, receivers)
         values, size = values[rows] - values[back], np.sqrt(2.0) * size
         senders, receivers = senders[rows], receivers[rows]
-    ends = [(min(i, j), max(i, j)) for i, j in zip(senders.tolist(), receivers.tolist(), strict=True)]
-    sizes = (size * np.array([of_link[pair] for pair in ends]), done.scales)
+    sizes = (size * _scales_of(senders, receivers, network, scales), done.scales)
     steps = np.rint(values / step).astype(np.int64)
     y = values / (step * sizes[0][:, None] * sizes[1])
     bits = int(np.floor(np.log2(float(sizes[0].min() * sizes[1].min()))))
@@ -124,7 +116,18 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
         senders, receivers, ndtr(y), steps.view(np.uint64), bits, done.secrets / done.scales,
         np.rint(plain / step).astype(np.int64).view(np.uint64),
     )  # fmt: skip
-    return Gaussian(terms, y, steps, sizes, off, _effective(done.views[0]).shape[1])
+    return Gaussian(terms, y, steps, sizes, misfit, _effective(done.views[0]).shape[1])
+
+
+def _scales_of(
+    senders: NDArray[np.intp], receivers: NDArray[np.intp], network: Network, scales: Array | None
+) -> Array:
+    """Return the scale of the link that each message went over, (messages,)."""
+    if scales is None:
+        return np.ones(len(senders))
+    of_link = dict(zip(map(tuple, network.links.tolist()), scales, strict=True))
+    ends = zip(senders.tolist(), receivers.tolist(), strict=True)
+    return np.array([of_link[min(i, j), max(i, j)] for i, j in ends])
 
 
 def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, pieces: bool = False) -> Uniform:
@@ -137,17 +140,17 @@ def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, p
     view, fixed = done.views[0], masks.fixed_point(agents=len(network))
     exchanges = _one_per_sum(masks_of(view), network, len(sums), sums[0].shape[1] * masks.words)
     published = view.published
-    width, off, found, secret = sums[0].shape[1], 0, [], []
+    width, misfits, drawn, secret = sums[0].shape[1], 0, [], []
     senders, receivers = (ends.astype(np.intp) for ends in (exchanges[0].senders, exchanges[0].receivers))
     for place, each in enumerate(sums):
         plain = fixed.encode(each.copy())
         wide = plain.shape[1]
-        told = np.zeros_like(plain) if published is None else published.words[place][:, :wide]
+        shown = np.zeros_like(plain) if published is None else published.words[place][:, :wide]
         known = words_in(exchanges[place], done.public)[:, :wide]
-        off += int((minus(minus(told, plain, masks.words), known, masks.words) != 0).sum())
-        found.append(exchanges[place].values[:, :wide])
+        misfits += int((minus(minus(shown, plain, masks.words), known, masks.words) != 0).sum())
+        drawn.append(exchanges[place].values[:, :wide])
         secret.append(plain)
-    words, plain_words = np.concatenate(found, axis=1), np.concatenate(secret, axis=1)
+    words, plain_words = np.concatenate(drawn, axis=1), np.concatenate(secret, axis=1)
     if masks.pairing == "one-sided":
         rows, back = both_ways(senders, receivers)
         words, senders, receivers = minus(words[rows], words[back], masks.words), senders[rows], receivers[rows]
@@ -156,7 +159,7 @@ def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, p
     shares = np.asarray(words * 2.0**-64, dtype=np.float64)
     numbers = np.tile(np.concatenate(sums, axis=1), (masks.words, 1)) / masks.bound
     terms = Terms(senders, receivers, shares, words, 64, numbers, plain_words)
-    return Uniform(terms, off, width)
+    return Uniform(terms, misfits, width)
 
 
 def _one_per_sum(exchanges: list[Exchange], network: Network, count: int, width: int) -> list[Exchange]:

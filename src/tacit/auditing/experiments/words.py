@@ -91,8 +91,8 @@ def attack_words(
 
 def _masks(done: Released, later: int, plain: Words) -> Words:
     """Return what masks the honest agents' words, once those that members know are off."""
-    _, told = unmasked_words(done.views[0], done.public, place=later)
-    return minus(told[:, : plain.shape[1]], plain, done.public.words)
+    _, masked = unmasked_words(done.views[0], done.public, place=later)
+    return minus(masked[:, : plain.shape[1]], plain, done.public.words)
 
 
 def _links(drawn: Uniform, words: int) -> Words:
@@ -108,7 +108,7 @@ def _links(drawn: Uniform, words: int) -> Words:
 
 def _cuts(network: Network, honest: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.bool_]]:
     """Return parts of components: every branch of a tree, which one link holds at most, and some at random."""
-    found = []
+    cuts = []
     whole = network.graph.subgraph([network.agents[i] for i in honest])
     for piece in nx.connected_components(whole):
         agents = sorted(network.index[name] for name in piece)
@@ -116,15 +116,15 @@ def _cuts(network: Network, honest: NDArray[np.intp], rng: np.random.Generator) 
         branches = [[name, *nx.descendants(tree, name)] for name in tree if name != network.agents[agents[0]]]
         chosen = [[i for i in agents if rng.random() < 0.5] for _ in range(_CUTS if len(agents) > 1 else 0)]
         parts_of = [[network.index[name] for name in branch] for branch in branches] + chosen
-        found += [np.isin(honest, part) for part in parts_of if 0 < len(part) < len(agents)]
-    return found
+        cuts += [np.isin(honest, part) for part in parts_of if 0 < len(part) < len(agents)]
+    return cuts
 
 
-def _uniform(found: Words, words: int, where: str) -> list[Look]:
-    return [look for part in parts(found, words) for look in looks.uniform(part, where)]
+def _uniform(masks: Words, words: int, where: str) -> list[Look]:
+    return [look for part in parts(masks, words) for look in looks.uniform(part, where)]
 
 
-def _neighbours(found: Words, words: int) -> list[Look]:
+def _neighbours(masks: Words, words: int) -> list[Look]:
     """Look at the differences of numbers that lie beside each other, or two places apart."""
-    apart = [minus(found[:, : -k * words], found[:, k * words :], words) for k in (1, 2)]
+    apart = [minus(masks[:, : -k * words], masks[:, k * words :], words) for k in (1, 2)]
     return [look for each in apart for look in _uniform(each, words, "beside each other")]

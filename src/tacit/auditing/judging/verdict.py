@@ -73,8 +73,8 @@ def judge_exact(attack: str, errors: Array, size: float, *, promised: bool, says
     limit = _NO_ERROR * max(size, 1e-300)
     status = ("beaten" if promised else "open") if worst <= limit else ("within" if promised else "weak")
     words = {"open": "recovered", "beaten": "recovered, though it was to be hidden", "weak": "not recovered"}
-    said = f"{words.get(status, 'not recovered, as promised')}{'; ' + says if says else ''}"
-    return Verdict(attack=attack, status=status, says=said, measured=worst, predicted=0.0, low=0.0, high=limit)
+    sentence = f"{words.get(status, 'not recovered, as promised')}{'; ' + says if says else ''}"
+    return Verdict(attack=attack, status=status, says=sentence, measured=worst, predicted=0.0, low=0.0, high=limit)
 
 
 def judge_gaussian(
@@ -95,20 +95,20 @@ def judge_gaussian(
     """
     values, vectors = np.linalg.eigh(covariance)
     free = values > _NULL * max(float(values[-1]), 1e-300)
-    told = vectors.T @ errors
+    projected = vectors.T @ errors
     size = float(np.sqrt(max(values[-1], 0.0)))
     measured, predicted = _rms(errors), float(np.sqrt(np.trace(covariance) / len(covariance)))
-    off = float(np.abs(told[~free]).max(initial=0.0))
-    if off > max(_NO_ERROR * max(size, float(np.abs(errors).max(initial=0.0))), floor):
+    leak = float(np.abs(projected[~free]).max(initial=0.0))
+    if leak > max(_NO_ERROR * max(size, float(np.abs(errors).max(initial=0.0))), floor):
         return Verdict(
             attack=attack, status="weak", measured=measured, predicted=predicted,
-            says=f"sums that are known exactly are off by {off:.1e}: masks do not cancel",
+            says=f"sums that are known exactly are off by {leak:.1e}: masks do not cancel",
         )  # fmt: skip
     if not free.any():
         return Verdict(
             attack=attack, status="open", measured=measured, predicted=0.0, says="exact, as the certificate says"
         )
-    y = told[free] / np.sqrt(values[free])[:, None]
+    y = projected[free] / np.sqrt(values[free])[:, None]
     whole = (float(np.square(y).sum()), y.size)
     seen = [*looks.spread(y, groups), *_along(errors, covariance, links, whole), *looks.joint(y)]
     if known is not None:
@@ -153,34 +153,34 @@ def judge_looks(
 
 
 def judge_mean(
-    attack: str, found: Array, expected: Array, *, says: str, rng: np.random.Generator | None = None
+    attack: str, outcomes: Array, expected: Array, *, says: str, rng: np.random.Generator | None = None
 ) -> Verdict:
     """Judge a mean against that of the same attack on numbers from the certificate's own law, both independent.
 
     Where as many would be reached by chance as were found, *rng* decides: so p is uniform although counts are not.
     """
-    measured, predicted = float(found.mean()), float(expected.mean())
-    above = _by_chance(found, expected, rng or np.random.default_rng())
+    measured, predicted = float(outcomes.mean()), float(expected.mean())
+    above = _by_chance(outcomes, expected, rng or np.random.default_rng())
     p = 2.0 * min(above, 1.0 - above)
     status = "within" if p >= RISK else "beaten" if above < 0.5 else "weak"
     return Verdict(attack=attack, status=status, measured=measured, predicted=predicted, says=says, p=p, level=RISK)
 
 
-def _by_chance(found: Array, expected: Array, rng: np.random.Generator) -> float:
+def _by_chance(outcomes: Array, expected: Array, rng: np.random.Generator) -> float:
     """Return how often numbers that were shuffled have a larger mean in the place of those found; ties by luck."""
-    both = np.concatenate([found, expected])
+    both = np.concatenate([outcomes, expected])
     kinds = np.unique(both)
     if len(kinds) == 1:
         return 0.5  # nothing to tell apart
     if len(kinds) == 2:  # Fisher's exact test
-        hits, seen = int((both == kinds[1]).sum()), int((found == kinds[1]).sum())
-        law = hypergeom(len(both), hits, len(found))
+        hits, seen = int((both == kinds[1]).sum()), int((outcomes == kinds[1]).sum())
+        law = hypergeom(len(both), hits, len(outcomes))
         return float(law.sf(seen) + rng.random() * law.pmf(seen))
-    total, close = float(found.sum()), 1e-12 * float(np.abs(both).sum())
+    total, close = float(outcomes.sum()), 1e-12 * float(np.abs(both).sum())
     larger = as_large = tries = 0
     for _ in range(_SHUFFLES // _AT_ONCE):
         keys = rng.random((_AT_ONCE, len(both)))
-        sums = both[np.argpartition(keys, len(found) - 1, axis=1)[:, : len(found)]].sum(axis=1)
+        sums = both[np.argpartition(keys, len(outcomes) - 1, axis=1)[:, : len(outcomes)]].sum(axis=1)
         larger, as_large = larger + int((sums > total + close).sum()), as_large + int((sums > total - close).sum())
         tries += _AT_ONCE
         if min(larger, tries - as_large) > _LUCK:
@@ -200,7 +200,7 @@ def _along(errors: Array, covariance: Array, links: NDArray[Any] | None, whole: 
     """Look at every agent, and along every link: where one link is thinner, the errors across it are smaller."""
     spread = np.sqrt(np.diag(covariance))
     masked = spread > 1e-6 * spread.max()
-    found = looks.squares(
+    tests = looks.squares(
         "at an agent", np.square(errors[masked] / spread[masked, None]).sum(axis=1), errors.shape[1], whole
     )
     if links is not None and len(links):
@@ -210,8 +210,8 @@ def _along(errors: Array, covariance: Array, links: NDArray[Any] | None, whole: 
         along = ends @ inverse
         size = np.einsum("ei,ij,ej->e", along, covariance, along)
         sums = np.square(along @ errors).sum(axis=1) / size
-        found += looks.squares("along a link", sums, errors.shape[1], whole)
-    return found
+        tests += looks.squares("along a link", sums, errors.shape[1], whole)
+    return tests
 
 
 def _rms(errors: Array) -> float:

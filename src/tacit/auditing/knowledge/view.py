@@ -99,21 +99,21 @@ def masks_of(view: View) -> list[Exchange]:
     """Return the exchanges in which members came to know masks, one per release or sum, in whole rows."""
     kinds = [exchange.kind for exchange in view.exchanges]
     head = "drawn" if "drawn" in kinds else "swap"
-    found: list[list[Exchange]] = []
+    masks: list[list[Exchange]] = []
     for exchange in view.exchanges:
         if exchange.kind == head:
-            found.append([exchange])
-        elif exchange.kind == "more" and found:
-            found[-1].append(exchange)
-    return [_joined(pieces) for pieces in found]
+            masks.append([exchange])
+        elif exchange.kind == "more" and masks:
+            masks[-1].append(exchange)
+    return [_joined(pieces) for pieces in masks]
 
 
 def gossip(view: View, *, masked: bool) -> list[Exchange]:
     """Return what agents said to neighbours in phase 2; where it was *masked*, the first swap was of masks."""
-    said = [exchange for exchange in view.exchanges if exchange.kind not in ("up", "down", "look")]
+    exchanges = [exchange for exchange in view.exchanges if exchange.kind not in ("up", "down", "look")]
     if masked:
-        said = list(dropwhile(lambda exchange: exchange.kind in ("drawn", "more"), said[1:]))
-    return said
+        exchanges = list(dropwhile(lambda exchange: exchange.kind in ("drawn", "more"), exchanges[1:]))
+    return exchanges
 
 
 def _joined(pieces: list[Exchange]) -> Exchange:

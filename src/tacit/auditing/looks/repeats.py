@@ -32,8 +32,8 @@ def pairs_of(count: int, bits: int) -> float:
 def multiples(words: Words, largest: int = 31) -> Words:
     """Return words times the odd numbers up to *largest*, whichever sign: k·a = l·b shows as a repeat."""
     factors = np.arange(1, largest + 1, 2, dtype=np.uint64)
-    found = words.ravel()[None] * factors[:, None]
-    return np.minimum(found, ~found + np.uint64(1))
+    products = words.ravel()[None] * factors[:, None]
+    return np.minimum(products, ~products + np.uint64(1))
 
 
 def turned(words: Words) -> Words:

@@ -50,9 +50,9 @@ class Recorder:
         """Return what was heard at that agent."""
         return self._heard.get(agent, [])
 
-    def take(self, agent: int, told: list[Exchange]) -> None:
+    def take(self, agent: int, heard: list[Exchange]) -> None:
         """Take over what was heard at that agent in another process."""
-        self._heard[agent] = told
+        self._heard[agent] = heard
 
     def exchanges(self) -> list[Exchange]:
         """Return all that was said, exchange by exchange; what two members said to each other is there once."""

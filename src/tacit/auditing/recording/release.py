@@ -98,10 +98,10 @@ def release(
         peers = recorder.together(Stacked(network))
         around = peers if without is None else Cancelling(peers, _rows_of(network, without))
         hidden = masks.hide(cost, around, keys.source(network), network=network)
-        told = masks.basis.read(hidden.cost).copy()
+        coefficients = masks.basis.read(hidden.cost).copy()
         if without is not None:
-            told[without] = np.nan  # it has left, and publishes nothing more
-        views.append(_view(coalition, recorder, Published(gradients=told), part.shape[1]))
+            coefficients[without] = np.nan  # it has left, and publishes nothing more
+        views.append(_view(coalition, recorder, Published(gradients=coefficients), part.shape[1]))
         kept.append(part)
         scales.append(masks.basis.scales(hidden.cost.dim))
     public = _public(masks, network, kept[0].shape[1])
@@ -140,8 +140,8 @@ def release_sums(
     recorder = Recorder(network, "metropolis", coalition)
     hidden = masks.hide(None, recorder.together(Stacked(network)), keys.source(network), network=network)
     for secrets in sums:
-        told: Any = _in_pieces(secrets) if pieces else secrets
-        hidden.peers.sum(told)
+        numbers: Any = _in_pieces(secrets) if pieces else secrets
+        hidden.peers.sum(numbers)
     width = sums[0].shape[1]
     view = _view(coalition, recorder, Published(words=recorder.words), width)
     public = _public(masks, network, width)
@@ -184,7 +184,7 @@ def _width(masks: Once) -> int:
 
 def _cost(masks: Once, secrets: Array) -> Any:
     if masks.kind == "affine":
-        return stack([Affine(row) for row in secrets])
+        return Affine.of(secrets.copy())
     if masks.kind == "quadratic":
         size = packed_size(_SIDE)
         return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])

@@ -24,17 +24,17 @@ _APART = 1e-7  # agents apart add up in another order
 def replay(job: Job, view: View, effective: Any, coalition: Sequence[int], *, exactly: bool) -> Verdict:
     """Judge whether all that members heard in phase 2 follows from the effective costs; *exactly*: bit for bit."""
     again = watch_again(job, coalition, effective)
-    said, must = view.only(*_KINDS), again.only(*_KINDS)
-    if len(said) != len(must):
-        says = f"{len(said)} exchanges were heard, and the effective costs explain {len(must)}"
+    sent, must = view.only(*_KINDS), again.only(*_KINDS)
+    if len(sent) != len(must):
+        says = f"{len(sent)} exchanges were heard, and the effective costs explain {len(must)}"
         return Verdict(attack="phase 2 replayed", status="weak", says=says)
-    off = [_off(one, other) for one, other in zip(said, must, strict=True)]
-    worst = max(off, default=0.0)
+    differences = [_off(one, other) for one, other in zip(sent, must, strict=True)]
+    worst = max(differences, default=0.0)
     if worst > (0.0 if exactly else _APART):
-        first = next(k for k, each in enumerate(off) if each > (0.0 if exactly else _APART))
+        first = next(k for k, each in enumerate(differences) if each > (0.0 if exactly else _APART))
         says = f"exchange {first + 1} says what does not follow from the effective costs"
         return Verdict(attack="phase 2 replayed", status="beaten", says=says, measured=worst, predicted=0.0)
-    says = f"all that was heard in {len(said)} exchanges follows from the effective costs"
+    says = f"all that was heard in {len(sent)} exchanges follows from the effective costs"
     return Verdict(attack="phase 2 replayed", status="within", says=says, measured=worst, predicted=0.0)
 
 

@@ -59,17 +59,17 @@ def attack_run(
     view: View, public: Public, truth: Truth, on_attack: Callable[[str], None] = lambda name: None
 ) -> list[Found]:
     """Run every attack on one view; one that does not apply says why."""
-    found = []
+    findings = []
     for attack in ATTACKS:
         on_attack(attack.name)
         why = attack.misses(view, public)
         if why is not None:
-            found.append(Found(None, skipped(attack.name, why)))
+            findings.append(Found(None, skipped(attack.name, why)))
             continue
         estimate = attack(view, public)
         verdict = _JUDGES[estimate.about](attack.name, estimate, view, public, truth)
-        found.append(Found(estimate if verdict.status != "skipped" else None, verdict))
-    return found
+        findings.append(Found(estimate if verdict.status != "skipped" else None, verdict))
+    return findings
 
 
 def _judge_gradients(name: str, estimate: Estimate, view: View, public: Public, truth: Truth) -> Verdict:

@@ -19,7 +19,7 @@ from tacit.masks import Basis, Quadratics, drawn_once
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, HELD, Telling
-from tacit.solving.telling.surrogates import MISFITS, Told, Verdict, asks_for_degrees, judged, replayed, width
+from tacit.solving.telling.surrogates import MISFITS, RecordVerdict, Told, asks_for_degrees, judged, replayed, width
 from tacit.typing import Summand
 
 _TYPICAL = 15
@@ -62,7 +62,7 @@ def of_records(problem: Problem, job: Job) -> Telling:
     a_round, numbers = _counted(problem, job, secrets[first], most)
     masks = job.privacy
     told = _coefficients(masks.basis) if drawn_once(masks) else replayed(job)
-    verdicts: dict[int, Verdict | None] = {}
+    verdicts: dict[int, RecordVerdict | None] = {}
     small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
     if small and (apart or numbers > CLOSE * hidden):
         for c in (first, second):
@@ -119,12 +119,12 @@ def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
     return [parts[0].joined(parts[1:]) for parts in kinds.values()]
 
 
-def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[..., Told]) -> Verdict | None:
+def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[..., Told]) -> RecordVerdict | None:
     others = _kinds([part for i, part in enumerate(secrets) if i != onlooker])
     return judged(others, [secrets[onlooker]], told, precision=_SHARP)
 
 
-def _is_told(verdict: Verdict | None, secrets: Sequence[Secrets], onlooker: int, agent: int) -> bool:
+def _is_told(verdict: RecordVerdict | None, secrets: Sequence[Secrets], onlooker: int, agent: int) -> bool:
     """Tell whether numbers of the kind that *agent* holds are determined for the *onlooker*."""
     if verdict is None:
         return False

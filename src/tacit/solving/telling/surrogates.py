@@ -83,7 +83,7 @@ class Sums:
         raise TacitError(f"an algorithm that is driven by sums asks for peers.{verb}.")
 
 
-class Verdict(NamedTuple):
+class RecordVerdict(NamedTuple):
     """What invented records of one shape have shown, at worst."""
 
     rank: int
@@ -93,20 +93,20 @@ class Verdict(NamedTuple):
     numbers: int
     """Told numbers that depend on records at all."""
 
-    def worse(self, other: Verdict) -> Verdict:
+    def worse(self, other: RecordVerdict) -> RecordVerdict:
         """Return the worse of both in every respect."""
         singles = tuple(map(max, self.singles, other.singles))
-        return Verdict(max(self.rank, other.rank), singles, max(self.numbers, other.numbers))
+        return RecordVerdict(max(self.rank, other.rank), singles, max(self.numbers, other.numbers))
 
 
 def judged(
     secrets: Sequence[Secrets], company: Sequence[Secrets], told: Callable[..., Told], *, precision: float
-) -> Verdict | None:
+) -> RecordVerdict | None:
     """Return what is told of records of these kinds beside those of the onlookers; None where no run got anywhere.
 
     *told* takes the costs of a whole invented network, and returns what agents there put into sums.
     """
-    worst: Verdict | None = None
+    worst: RecordVerdict | None = None
     kinds = [*secrets, *company]
     apart = any(kind.degree for kind in kinds)
     for seed, (strength, scale) in enumerate(_STRENGTHS):
@@ -129,7 +129,7 @@ def judged(
         coarse = max(_EPS / kind.step for kind in secrets)
         known = knowledge(J[informative], precision=max(precision, coarse))
         parts = np.split(known.singles, np.cumsum([kind.hidden for kind in secrets])[:-1])
-        verdict = Verdict(known.rank, tuple(int(part.sum()) for part in parts), int(informative.sum()))
+        verdict = RecordVerdict(known.rank, tuple(int(part.sum()) for part in parts), int(informative.sum()))
         worst = verdict if worst is None else worst.worse(verdict)
     return worst
 
