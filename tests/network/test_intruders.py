@@ -35,7 +35,7 @@ from tacit.protocol import channel as channels
 from tacit.protocol.farewell import Farewell
 from tacit.runtimes.peers import Agent, ending
 from tacit.runtimes.peers import connections as wires
-from tacit.runtimes.peers import links as peer_links
+from tacit.runtimes.peers import durable_links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der, write_key
 

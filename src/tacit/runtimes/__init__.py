@@ -2,8 +2,8 @@
 
 from tacit.runtimes import agents, peers, stacked
 from tacit.runtimes.job import Hide, Job, Run, Runtime
+from tacit.runtimes.linked_peers import LinkedPeers, Links, Message, Together
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Links, Message, Neighbours, Together
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
@@ -28,10 +28,10 @@ __all__ = [
     "Check",
     "Hide",
     "Job",
+    "LinkedPeers",
     "Links",
     "Look",
     "Message",
-    "Neighbours",
     "Observer",
     "Progress",
     "Run",

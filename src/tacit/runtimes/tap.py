@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from tacit.runtimes.neighbours import Together
+from tacit.runtimes.linked_peers import Together
 from tacit.typing import Peers
 
 

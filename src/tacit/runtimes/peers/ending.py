@@ -14,10 +14,10 @@ from tacit.protocol import Frame, Kind
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Stage
 from tacit.protocol.run import Goodbyes
-from tacit.runtimes.agent import Outcome
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
+from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Check, Verdict
 
 log = logging.getLogger("tacit.peers")

@@ -25,11 +25,11 @@ from typing import Any, cast
 
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
-from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.reports import Reporter, Reporting
 from tacit.runtimes.peers.seat import Seat
+from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic

@@ -18,8 +18,8 @@ import numpy as np
 from tacit.masks import Hidden, Source
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
+from tacit.runtimes.linked_peers import Together
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Together
 from tacit.runtimes.stopping import Check, Progress, Verdict
 from tacit.typing import Array, Cost, Peers
 
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
 def run_agent(
     job: Job,
     cost: Cost,
-    neighbours: Together,
+    linked: Together,
     source: Source,
     *,
     rows: slice,
@@ -92,17 +92,17 @@ def run_agent(
     before.
     """
     memory = memory or NoMemory()
-    peers: Peers = neighbours
+    peers: Peers = linked
     algorithm = job.algorithm
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         if barriers:
-            neighbours.aside().sum(np.zeros(1))
+            linked.aside().sum(np.zeros(1))
         if hide is not None:
             cost, peers = hide(cost, peers)
         elif job.privacy is not None:
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
-            neighbours.aside().sum(np.zeros(1))
+            linked.aside().sum(np.zeros(1))
         if on_commit is not None:
             on_commit()
         watch, observer = job.watch(on_progress), Observer()
@@ -121,7 +121,7 @@ def run_agent(
             done += 1
             if done == check_at:
                 told = observer.tell(before, state)
-                look = Look.read(told if algorithm.sums else neighbours.aside().sum(told, add=np.maximum))
+                look = Look.read(told if algorithm.sums else linked.aside().sum(told, add=np.maximum))
                 looks.append((done, look))
                 verdict = watch.look(done, look)
                 check_at = watch.next_check(done)
