@@ -20,7 +20,7 @@ from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import Together
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.stopping import Check, Progress, Verdict
+from tacit.runtimes.stopping import Check, Conclusion, Progress
 from tacit.typing import Array, Cost, Peers
 
 Looks = list[tuple[int, Look]]
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
 
     x: Array
     rounds: int
-    verdict: Verdict
+    verdict: Conclusion
     history: tuple[Check, ...]
     hessian: Array | None = None
     """The summed Hessian at x, where the algorithm has it."""
@@ -107,7 +107,7 @@ def run_agent(
             on_commit()
         watch, observer = job.watch(on_progress), Observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
-        verdict: Verdict | None = None
+        verdict: Conclusion | None = None
         recalled = memory.recall()
         if recalled is not None:
             state, done, looks = type(state)(*recalled.state), recalled.done, list(recalled.looks)
