@@ -68,11 +68,11 @@ class Conclusion(NamedTuple):
     sentence: str
 
     def with_doubt(self, doubt: Doubt | None) -> Conclusion:
-        """Return the verdict with a sentence about what is left open."""
+        """Return the conclusion with a sentence about what is left open."""
         if doubt is None:
             return self
-        said = doubt.sentence()
-        return self._replace(sentence=f"{self.sentence} {said[0].upper()}{said[1:]}")
+        open_point = doubt.sentence()
+        return self._replace(sentence=f"{self.sentence} {open_point[0].upper()}{open_point[1:]}")
 
 
 class Progress(NamedTuple):
@@ -157,12 +157,12 @@ class Watch:
         check = self._check(done, look, scale)
         self.history.append(check)
         if look.error is None:
-            verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, look))
+            conclusion = self._judge(check, self.floor / scale, wanders=self._wanders(done, look))
         else:
-            verdict = self._judge_told(check, self.floor / scale, scale)
+            conclusion = self._judge_estimated(check, self.floor / scale, scale)
         if self._on_progress is not None:
-            self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
-        return verdict
+            self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if conclusion else self._fraction(check)))
+        return conclusion
 
     def _wanders(self, done: int, look: Look) -> bool:
         """Whether x came no farther since the last look than rounding carries it: a slow approach goes straight."""
@@ -173,8 +173,8 @@ class Watch:
         change, disagreement = look.change / scale, look.disagreement / scale
         if look.error is None:
             return Check(done, change, disagreement, self._to_go(done, change))
-        told = look.error / scale if np.isfinite(look.error) else np.inf
-        return Check(done, change, disagreement, told if told < 1e6 else None)
+        error = look.error / scale if np.isfinite(look.error) else np.inf
+        return Check(done, change, disagreement, error if error < 1e6 else None)
 
     def _to_go(self, done: int, change: float) -> float | None:
         """Return change·ρ/(1 − ρ), with ρ the decay per round over about the last tenth of the run."""
@@ -213,7 +213,7 @@ class Watch:
             return Conclusion(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 
-    def _judge_told(self, check: Check, floor: float, scale: float) -> Conclusion | None:
+    def _judge_estimated(self, check: Check, floor: float, scale: float) -> Conclusion | None:
         """Judge by what the algorithm says of its error; all agents are at the same point."""
         if check.error is not None and check.error <= self.rule.tolerance:
             return Conclusion(
@@ -259,9 +259,9 @@ class Watch:
 
     def _fraction(self, check: Check) -> float:
         """Return the share of the decades from the first disagreement down to the tolerance."""
-        told = self._prompt and check.error is not None
-        measure = max(check.error or 0.0 if told else check.change, check.disagreement, self.rule.tolerance)
-        first = max(1.0 if told else self.history[0].change, self.history[0].disagreement, measure)
+        estimated = self._prompt and check.error is not None
+        measure = max(check.error or 0.0 if estimated else check.change, check.disagreement, self.rule.tolerance)
+        first = max(1.0 if estimated else self.history[0].change, self.history[0].disagreement, measure)
         target = self.rule.tolerance
         decades = np.log(first / target)
         return float(np.clip(np.log(first / measure) / decades, 0.0, 1.0)) if decades > 0 else 0.0
