@@ -1,7 +1,7 @@
 """One agent, from its cost to the answer, on whatever links it has.
 
-Phase 1, then rounds of the algorithm, then the same conclusion as everybody else in the same round. Looks are taken by
-maxima over the spanning tree; where all agents hold the same x there is nothing to ask.
+Phase 1, then rounds of the algorithm, then the same conclusion as everybody else in the same round. Looks are taken
+by maxima over the spanning tree; where all agents hold the same x there is nothing to ask.
 
 A `Memory` lets an agent go on where it was stopped: it keeps the state after a round, the x of the last look, and
 all looks so far, which rebuild the watch. Nothing else has to be kept, because everything else follows from the

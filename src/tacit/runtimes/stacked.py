@@ -140,6 +140,6 @@ def run(
     x = np.broadcast_to(state.x, (len(network), cost.dim))
     doubt = Doubt.of(job.findings(state))
     return Run(
-        x=x, rounds=done, traffic=stacked.traffic, verdict=conclusion.with_doubt(doubt), history=tuple(watch.history),
-        doubt=doubt,
+        x=x, rounds=done, traffic=stacked.traffic, verdict=conclusion.with_doubt(doubt),
+        history=tuple(watch.history), doubt=doubt,
     )  # fmt: skip
