@@ -9,10 +9,10 @@ from tacit.runtimes.stopping import (
     MAX_ROUNDS,
     TOLERANCE,
     Check,
+    Conclusion,
     Progress,
     Status,
     StoppingRule,
-    Verdict,
     Watch,
 )
 from tacit.runtimes.tap import Tap
@@ -26,6 +26,7 @@ __all__ = [
     "RUNTIMES",
     "TOLERANCE",
     "Check",
+    "Conclusion",
     "Hide",
     "Job",
     "LinkedPeers",
@@ -42,6 +43,5 @@ __all__ = [
     "Tap",
     "Together",
     "Traffic",
-    "Verdict",
     "Watch",
 ]

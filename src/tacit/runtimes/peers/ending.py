@@ -18,7 +18,7 @@ from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Outcome
-from tacit.runtimes.stopping import Check, Verdict
+from tacit.runtimes.stopping import Check, Conclusion
 
 log = logging.getLogger("tacit.peers")
 
@@ -78,7 +78,7 @@ class _Written(msgspec.Struct, frozen=True, array_like=True):
 
     x: bytes
     rounds: int
-    verdict: Verdict
+    verdict: Conclusion
     history: tuple[Check, ...]
     curvature: bytes
     value: float | None = None

@@ -183,7 +183,7 @@ def _serve(job: Job, seat: Seat, cost: Family, folder: str, watched: bool, tap: 
         if reporter is not None:
             reporter.tell("done", None)
         if tap is not None:
-            pipe.send(("heard", tap.told(seat.index)))
+            pipe.send(("heard", tap.heard(seat.index)))
         pipe.send(("done", outcome, agent.traffic))
     except TacitError as error:
         pipe.send(("error", error))
