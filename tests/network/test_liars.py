@@ -20,10 +20,10 @@ from tacit.errors import EquivocationError, FileError, ProtocolError, TacitError
 from tacit.masks import AffineMasks, Keystream, SumMasks, agent_keys
 from tacit.protocol.payloads import decode, encode
 from tacit.runtimes import Job, StoppingRule
-from tacit.runtimes.agent import row_ranges, run_agent
-from tacit.runtimes.agents import Wires, neighbourhoods
-from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.agents import QueueLinks, neighbourhoods
+from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.evidence import verified
+from tacit.runtimes.phases import row_ranges, run_agent
 from tacit.runtimes.transcript import DIGEST_WORDS, Transcript
 from tacit.runtimes.tree import Belief
 from tacit.solving import choose
@@ -53,8 +53,8 @@ def job_of(masks, algorithm):
     )
 
 
-class Checked(Wires):
-    """Wires that carry bytes, as links between machines do."""
+class Checked(QueueLinks):
+    """QueueLinks that carry bytes, as links between machines do."""
 
     def __init__(self, wires, names):
         super().__init__(wires._outgoing, wires._incoming)
@@ -78,7 +78,7 @@ class Watched:
         return self._cost.grad(x)
 
 
-class Honest(Neighbours):
+class Honest(LinkedPeers):
     """The product, watched: at which point the agent was when it sent its word of a sum."""
 
     def sum(self, v, add=np.add):
@@ -89,7 +89,7 @@ class Honest(Neighbours):
         return super().sum(v, add)
 
 
-class Liar(Neighbours):
+class Liar(LinkedPeers):
     """Follows the protocol but for what a kind of liar does otherwise."""
 
     sums = 0
@@ -442,7 +442,7 @@ def test_both_ends_of_the_link_keep_signed_evidence_and_nothing_is_sent_after_it
         def down(self, child, total):
             return super().down(child, total) if self._me == 0 else total
 
-    monkeypatch.setattr("tacit.runtimes.peers.agent.Neighbours", OneOfThem)
+    monkeypatch.setattr("tacit.runtimes.peers.agent.LinkedPeers", OneOfThem)
     peers = federation(algorithm="newton", privacy=SumMasks(), n=6)
     _, ends = peers.play(memory, patience=2.0)
     assert all(isinstance(end, TacitError) for end in ends.values())

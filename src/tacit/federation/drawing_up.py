@@ -62,7 +62,8 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     members = members_of(cards)
     graph = linked(list(members), plan.links)
     if plan.dropout not in ("wait", "exclude"):
-        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.")
+        meant = did_you_mean(plan.dropout, ("wait", "exclude"))
+        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.{meant}")
     masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
     if algorithm["name"] == "standardised":
         masks = plan.hiding.of_raw_records().masks(graph)
