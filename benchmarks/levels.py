@@ -16,7 +16,7 @@ from scipy.stats import kstest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, Game, Verdict, play, settle
-from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.recording.release import Keys
 
 _AUDITS = int(os.environ.get("TACIT_AUDITS", "200"))

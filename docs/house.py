@@ -7,11 +7,13 @@ every import points to a floor below. `python docs/generate.py` puts the drawing
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "tacit"
 WIDTH = 76
+IMPORT = re.compile(r"^ *(?:from|import) (tacit[\w.]*)(?: import (.*))?$", re.MULTILINE)
 
 
 @cache
@@ -37,13 +39,8 @@ def imports() -> dict[str, frozenset[str]]:
 
 def _used(path: Path) -> set[str]:
     used = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "tacit":
-            used |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tacit."):
-            used.add(str(node.module).split(".")[1])
-        elif isinstance(node, ast.Import):
-            used |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("tacit.")}
+    for home, names in IMPORT.findall(path.read_text(encoding="utf-8")):
+        used |= {home.split(".")[1]} if "." in home else set(re.findall(r"\w+", names))
     return used
 
 

@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, looks, settle
-from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import LEVEL, judge_gaussian, judge_mean
 from tacit.auditing.looks.look import worst_of
 from tacit.auditing.looks.ranks import bits_of

@@ -6,8 +6,8 @@ import pytest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, settle
+from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.experiments.single_words import SINGLE_WORDS
-from tacit.auditing.experiments.words import attack_words
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.recording.watch import watch_effective
@@ -159,7 +159,7 @@ def no_single_words(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_single_words")
-@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("words", [1, pytest.param(2, marks=pytest.mark.large)])  # two words are one beside another
 @pytest.mark.parametrize(
     ("masks", "attack", "network"),
     [

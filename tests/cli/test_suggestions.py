@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import TacitError
-from tacit.federation import Manifest
+from tacit.federation import Fitting, Manifest, Plan, check, draw_up, read_card, without, write_card
 from tacit.network import Network
 from tacit.solving import EXAMPLE, load_problem
 from tacit.spelling import did_you_mean, misspelt
@@ -78,6 +78,22 @@ def test_misspelt_agents_runtimes_and_cases_are_suggested(run):
     code, _, err = run("dispatch", "case11")
     assert code == 2
     assert "Did you mean 'case1" in err
+
+
+def test_misspelt_members_families_and_policies_of_a_federation_are_suggested(tmp_path):
+    cards = [read_card(write_card(tmp_path, name, "127.0.0.1:7300").card) for name in ("north", "south", "west")]
+    for wrong, meant in (
+        ({"dropout": "exlude"}, "exclude"),
+        ({"algorithm": "newtn"}, "newton"),
+        ({"fitting": Fitting(cost="logstic")}, "logistic"),
+    ):
+        with pytest.raises(TacitError, match=rf"Did you mean '{meant}'\?$"):
+            draw_up(cards, Plan(**{"unknowns": 2, "links": 2, **wrong}))
+    manifest = draw_up(cards, Plan(unknowns=2, links=2))
+    with pytest.raises(TacitError, match=r"Did you mean 'north'\?$"):
+        check(manifest, me="nroth")
+    with pytest.raises(TacitError, match=r"Did you mean 'west'\?$"):
+        without(manifest, members=["wast"])
 
 
 def test_numbers_and_strangers_get_no_suggestion():

@@ -1,5 +1,6 @@
 """The centralised answer: an optimiser that sees everything, and reads the files without tacit's help."""
 
+import copy
 import warnings
 from pathlib import Path
 from typing import NamedTuple
@@ -74,3 +75,17 @@ def _centralised():
         return known[key]
 
     return remembered
+
+
+@pytest.fixture(scope="session")
+def pandapower_case():
+    """Return a function that gives a copy of one of pandapower's networks, which take long to read."""
+    networks = pytest.importorskip("pandapower.networks", reason="pandapower needs its extra: tacit[pandapower]")
+    known = {}
+
+    def read(name):
+        if name not in known:
+            known[name] = getattr(networks, name)()
+        return copy.deepcopy(known[name])
+
+    return read

@@ -69,11 +69,17 @@ def test_the_worst_period_of_every_line_is_reported_and_a_line_at_its_limit_is_n
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["case5", "case9", "case14", "case30", "case39", "case57", "case118", "case300"])
-def test_flows_equal_pandapower(name):
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("case5", "case9", "case14", "case118", "case300"),
+        *(pytest.param(name, marks=pytest.mark.large) for name in ("case30", "case39", "case57")),
+    ],
+)
+def test_flows_equal_pandapower(name, pandapower_case):
     """The same plan in its `rundcpp`: transformers, taps and phase shifts included."""
     pandapower = pytest.importorskip("pandapower")
-    net = getattr(pytest.importorskip("pandapower.networks"), name)()
+    net = pandapower_case(name)
     grid = read_grid(net)
     plan = dispatch(grid)
     made = dict(zip(plan.units, plan.output[:, 0], strict=True))
@@ -91,10 +97,10 @@ def test_flows_equal_pandapower(name):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_case5_is_overloaded_with_either_reader_and_its_optimum_with_limits_is_not():
+def test_case5_is_overloaded_with_either_reader_and_its_optimum_with_limits_is_not(pandapower_case):
     """14 810 $ without limits; 17 479.90 $ with them, by pandapower's optimiser, and then no line is above."""
     pandapower = pytest.importorskip("pandapower")
-    net = pytest.importorskip("pandapower.networks").case5()
+    net = pandapower_case("case5")
     plan, other = dispatch("case5"), dispatch(net)
     assert plan.total_cost == pytest.approx(14810.0)
     assert plan.lines_checked == 2
@@ -113,10 +119,10 @@ def test_case5_is_overloaded_with_either_reader_and_its_optimum_with_limits_is_n
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_network_without_costs_is_refused_and_named():
+def test_a_network_without_costs_is_refused_and_named(pandapower_case):
     """Its price was 0, without a word."""
     pandapower = pytest.importorskip("pandapower")
-    net = pytest.importorskip("pandapower.networks").case9()
+    net = pandapower_case("case9")
     net.poly_cost = net.poly_cost[net.poly_cost.et == "none"]
     with pytest.raises(InputError, match=r"3 of 3 unit\(s\) have no cost.*gen 0, gen 1, ext_grid 0"):
         dispatch(net)

@@ -6,20 +6,25 @@ import pytest
 from tacit.dispatch import dispatch, read_grid
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-pandapower = pytest.importorskip("pandapower", reason="pandapower networks need its extra: tacit[pandapower]")
-networks = pytest.importorskip("pandapower.networks")
+
+
+@pytest.fixture(scope="module")
+def pandapower():
+    """Return the library, which is heavy: not for those who only collect."""
+    return pytest.importorskip("pandapower", reason="pandapower networks need its extra: tacit[pandapower]")
 
 
 @pytest.mark.parametrize("name", ["case9", "case14", "case30", "case39", "case118"])
-def test_the_same_grid_from_pandapower_and_from_matpower(name, centralised):
+def test_the_same_grid_from_pandapower_and_from_matpower(name, centralised, pandapower_case):
     """pandapower ships MATPOWER's cases with their costs."""
-    found = dispatch(getattr(networks, name)())
+    found = dispatch(pandapower_case(name))
     best = centralised(name)
     assert found.total_cost == pytest.approx(best.cost, rel=1e-6)
     assert found.balance_error <= 1e-6 * best.demand.max()
 
 
-def own():
+@pytest.fixture
+def own(pandapower):
     """Return a network with everything that can be dispatched, and a bus that is out of service."""
     net = pandapower.create_empty_network()
     a, b, c, off = (pandapower.create_bus(net, vn_kv=110.0) for _ in range(4))
@@ -38,16 +43,16 @@ def own():
     return net
 
 
-def test_loads_static_generators_and_flexible_loads():
+def test_loads_static_generators_and_flexible_loads(own):
     """30 MW to meet, and 8 more that are worth 40: the cheap unit gives 10, the external grid 28."""
-    found = dispatch(read_grid(own()))
+    found = dispatch(read_grid(own))
     made = dict(zip(found.units, found.output[:, 0], strict=True))
     assert made == pytest.approx({"ext_grid 0": 28.0, "gen 0": 10.0, "load 2": -8.0}, abs=1e-6)
     assert found.price[0] == pytest.approx(38.0, rel=1e-6)
     assert found.total_cost == pytest.approx(10 * 28 + 0.5 * 28**2 + 5 * 10 - 40 * 8)
 
 
-def test_a_json_file_is_the_same_network(tmp_path):
+def test_a_json_file_is_the_same_network(tmp_path, own, pandapower):
     path = tmp_path / "net.json"
-    pandapower.to_json(own(), str(path))
-    np.testing.assert_allclose(dispatch(path).output, dispatch(own()).output, atol=1e-9)
+    pandapower.to_json(own, str(path))
+    np.testing.assert_allclose(dispatch(path).output, dispatch(own).output, atol=1e-9)

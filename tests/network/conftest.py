@@ -34,6 +34,7 @@ from tacit.solving import CostsSection, choose, read_cost
 
 collect_ignore = ["lockstep.py"]  # no tests in it
 SEED = 7
+_ROUNDS = msgspec.msgpack.encode("stage") + msgspec.msgpack.encode(Stage.ROUNDS)
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
 
 
@@ -261,9 +262,10 @@ class Members:
         return self.running[name].wait(timeout=seconds)
 
     def at_work(self, name):
-        """Tell whether a member has its masks, and has begun to publish: its record says so."""
-        log = self.state(name).with_name(self.state(name).name + "-wal")
-        return log.exists() and msgspec.msgpack.encode(Stage.ROUNDS) in log.read_bytes()
+        """Tell whether a member has its masks, and has begun with the rounds: its record says so, in plain letters."""
+        state = self.state(name)
+        files = (state.with_name(state.name + "-wal"), state)
+        return any(_ROUNDS in file.read_bytes() for file in files if file.exists())
 
     def out(self, name):
         return self.running[name].told[0].read_text()

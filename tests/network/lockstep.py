@@ -17,7 +17,7 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Connection, Kind, Parser, Phase
+from tacit.protocol import Dialogue, Kind, Parser, Phase
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -96,7 +96,7 @@ class Lockstep:
         self.now, self.main, self.tick = 0.0, threading.Semaphore(0), tick
         self.online: dict[str, Links] = {}
         self._order = random.Random(seed)  # noqa: S311
-        self._ends: dict[tuple[str, str], Connection] = {}
+        self._ends: dict[tuple[str, str], Dialogue] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
         self._playing: Player | None = None
         self._spoken: dict[tuple[str, str, str, int], bytes] = {}
@@ -218,7 +218,7 @@ class Lockstep:
     def _connect(self, a: str, b: str) -> None:
         for one, other in ((a, b), (b, a)):
             channel = self.online[one].neighbours[other].channel
-            self._ends[one, other], self._pipes[one, other] = Connection(channel), bytearray()
+            self._ends[one, other], self._pipes[one, other] = Dialogue(channel), bytearray()
             self.lay(one, other, channel.hello().encode())
 
     def _deliver(self, a: str, b: str) -> int:

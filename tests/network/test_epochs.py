@@ -17,7 +17,7 @@ from tacit.federation.local import manifest_of
 from tacit.federation.sections import Masks
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
-from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -238,14 +238,14 @@ def test_a_root_that_denies_what_was_published_is_refused(tmp_path, monkeypatch)
     manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
     run(manifest, tmp_path, leaves=["south"], at=20)
     SEEN.clear()
-    add = Neighbours.sum
+    add = LinkedPeers.sum
 
     def lie(self, v, add_=np.add, **given):
         total = add(self, v, **({"add": add_} | given))
         return np.zeros_like(total) if given.get("add") is np.maximum and v.shape == (1,) else total
 
     with monkeypatch.context() as patched:
-        patched.setattr(Neighbours, "sum", lie)
+        patched.setattr(LinkedPeers, "sum", lie)
         ends = run(without(manifest, members=["south"]), tmp_path, turn=1)
     assert all(isinstance(end, TacitError) for end in ends.values()), ends
     assert not SEEN

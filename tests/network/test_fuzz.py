@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import ProtocolError
-from tacit.protocol import Channel, Connection, Frame, Kind, Parser, Phase, decode, encode
+from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Phase, decode, encode
 
 LIMIT = 200
 HEADER = 21
@@ -144,7 +144,7 @@ def test_a_connection_answers_or_refuses(way, greeted):
     connection = None
     for data, source in inputs(way, PER_WAY):
         if connection is None:
-            connection = Connection(north)
+            connection = Dialogue(north)
             if greeted:
                 connection.feed(
                     HELLO.replace(
@@ -178,7 +178,7 @@ def test_a_greeting_of_any_bytes_is_read_or_refused():
         for _ in range(1 + source.number(3)):
             told[source.number(len(told))] = source.number(256)
         with contextlib.suppress(ProtocolError):
-            Connection(channel()).feed(Frame(Kind.HELLO, 0, 0, bytes(told)).encode())
+            Dialogue(channel()).feed(Frame(Kind.HELLO, 0, 0, bytes(told)).encode())
 
 
 def test_greetings_of_strange_json_are_read_or_refused():
@@ -196,7 +196,7 @@ def test_greetings_of_strange_json_are_read_or_refused():
         b'{"session":"s","session":"t","parts":{},"name":"north","to":"south","wanted":0}',
     ]  # fmt: skip
     for body in strange:
-        connection = Connection(channel())
+        connection = Dialogue(channel())
         with pytest.raises(ProtocolError):
             connection.feed(Frame(Kind.HELLO, 0, 0, body).encode())
         assert connection.phase is Phase.NEW
@@ -247,7 +247,7 @@ def test_any_bytes_in_any_pieces_are_parsed_or_refused(pieces):
     st.sampled_from(VALID), st.integers(0, 2**32 - 1), st.integers(0, 255), st.binary(max_size=40), st.booleans()
 )
 def test_any_header_on_any_frame_is_taken_or_refused(frame, length, kind, tail, opened):
-    connection = Connection(channel())
+    connection = Dialogue(channel())
     if opened:
         connection.feed(HELLO)
     with contextlib.suppress(ProtocolError):

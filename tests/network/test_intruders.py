@@ -35,7 +35,7 @@ from tacit.protocol import channel as channels
 from tacit.protocol.farewell import Farewell
 from tacit.runtimes.peers import Agent, ending
 from tacit.runtimes.peers import connections as wires
-from tacit.runtimes.peers import links as peer_links
+from tacit.runtimes.peers import durable_links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der, write_key
 
@@ -459,7 +459,7 @@ def test_a_greeting_that_comes_byte_by_byte_is_dropped_in_time(federation, monke
 
 def test_a_link_that_falls_silent_after_the_greeting_is_closed(federation):
     with (
-        served(federation, idle=0.4) as connections,
+        served(federation, silence=0.4) as connections,
         dialled(connections.port, client(federation.key("beta"))) as link,
     ):
         link.sendall(federation.hello("beta", "alpha"))
@@ -473,7 +473,7 @@ def test_a_link_that_falls_silent_after_the_greeting_is_closed(federation):
 
 
 @contextlib.contextmanager
-def served(federation: Federation, *, idle: float = 15.0) -> Iterator[Connections]:
+def served(federation: Federation, *, silence: float = 15.0) -> Iterator[Connections]:
     """Alpha's links alone, without an algorithm above them; beta and gamma may dial it."""
     manifest, neighbours, port = federation.manifest, {}, free_ports(1)[0]
     for name in ("beta", "gamma"):
@@ -488,7 +488,7 @@ def served(federation: Federation, *, idle: float = 15.0) -> Iterator[Connection
         listen=("127.0.0.1", port),
         server=context(key, key.with_suffix(".crt"), trusted, server=True),
         client=context(key, key.with_suffix(".crt"), trusted, server=False),
-        idle=idle,
+        silence=silence,
     )
     made.port = port
     made.start()

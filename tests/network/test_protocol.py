@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from tacit.errors import ProtocolError, TacitError
-from tacit.protocol import Channel, Connection, Frame, Kind, Parser, Parting, Phase, decode, encode, longest
+from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Parting, Phase, decode, encode, longest
 from tacit.protocol import channel as channels
 
 LIMIT = 64
@@ -29,10 +29,10 @@ def channel(
     return Channel(me=me, neighbour=neighbour, session=session, parts=parts, limit=LIMIT)
 
 
-def joined() -> tuple[Channel, Connection, Channel, Connection]:
+def joined() -> tuple[Channel, Dialogue, Channel, Dialogue]:
     """Two channels whose connections have greeted each other."""
     north, south = channel("north", "south"), channel("south", "north")
-    a, b = Connection(north), Connection(south)
+    a, b = Dialogue(north), Dialogue(south)
     assert a.feed(south.hello().encode()) == []
     assert b.feed(north.hello().encode()) == []
     return north, a, south, b
@@ -164,7 +164,7 @@ def test_a_new_connection_is_sent_what_is_missing_and_nothing_else():
         if body == b"one":
             b.feed(frame.encode())
     north.committed()
-    answers = Connection(north).feed(south.hello().encode())
+    answers = Dialogue(north).feed(south.hello().encode())
     assert [(f.kind, f.number, f.body) for f in answers] == [(Kind.DATA, 1, b"two"), (Kind.DATA, 2, b"three")]
 
 
@@ -174,7 +174,7 @@ def test_whoever_asks_gets_nothing_that_is_not_written_down():
     north.put(b"one")
     north.committed()
     north.put(b"two")
-    answers = Connection(north).feed(south.hello().encode())
+    answers = Dialogue(north).feed(south.hello().encode())
     assert [frame.body for frame in answers] == [b"one"]
 
 
@@ -204,7 +204,7 @@ def test_wanting_what_is_forgotten_or_unsaid_is_a_violation(wanted):
     a.feed(Frame(Kind.PING, 0, 1).encode())
     told = channels.Hello(south.session, south.parts, "south", "north", wanted)
     with pytest.raises(ProtocolError, match="same run"):
-        Connection(north).feed(Frame(Kind.HELLO, 0, 0, msgspec.json.encode(told)).encode())
+        Dialogue(north).feed(Frame(Kind.HELLO, 0, 0, msgspec.json.encode(told)).encode())
 
 
 def test_a_peer_that_runs_far_ahead_is_a_flood():
@@ -220,7 +220,7 @@ def test_a_peer_that_runs_far_ahead_is_a_flood():
 def test_nothing_comes_before_the_greeting(kind):
     south = channel("south", "north")
     with pytest.raises(ProtocolError, match=f"{kind.name} where the link is NEW"):
-        Connection(south).feed(Frame(kind).encode())
+        Dialogue(south).feed(Frame(kind).encode())
     assert not south.inbox
     assert not south.finished
 
@@ -234,7 +234,7 @@ def test_nobody_greets_twice():
 def test_another_manifest_is_refused_and_the_part_that_differs_is_named():
     south = channel("south", "north", session="s")
     other = channel("north", "south", session="t", parts={"title": "aa", "links": "cc"})
-    connection = Connection(south)
+    connection = Dialogue(south)
     with pytest.raises(ProtocolError, match="north has another manifest, different in: links"):
         connection.feed(other.hello().encode())
     assert connection.phase is Phase.NEW
@@ -242,7 +242,7 @@ def test_another_manifest_is_refused_and_the_part_that_differs_is_named():
 
 @pytest.mark.parametrize(("name", "to"), [("east", "south"), ("north", "east"), ("south", "north"), ("", "")])
 def test_a_greeting_under_another_name_is_refused(name, to):
-    connection = Connection(channel("south", "north"))
+    connection = Dialogue(channel("south", "north"))
     with pytest.raises(ProtocolError, match="another member"):
         connection.feed(channel(name, to).hello().encode())
     assert connection.phase is Phase.NEW
@@ -252,7 +252,7 @@ def test_a_goodbye_is_remembered_over_connections():
     _, _, south, b = joined()
     b.feed(Frame(Kind.BYE, 0, 0).encode())
     assert south.finished
-    Connection(south)
+    Dialogue(south)
     assert south.finished
 
 
@@ -279,7 +279,7 @@ def test_after_a_restart_the_setting_up_is_read_from_the_journal_and_the_rest_fr
     again.restore([], [b"zero", b"one"], cursor=5, used=4)
     told = msgspec.json.decode(again.hello().body)
     assert (told["wanted"], again.hello().acknowledged) == (4, 4)
-    connection = Connection(again)
+    connection = Dialogue(again)
     north = channel("north", "south")
     north.restore([(4, b"four")], [], cursor=5, used=5)
     connection.feed(north.hello().encode() + b"".join(frame.encode() for frame in north.wanted(4)))
@@ -301,7 +301,7 @@ def test_a_refused_message_leaves_the_channel_untouched():
 def test_a_greeting_that_is_no_text_is_refused(part):
     body = channel("north", "south").hello().body.replace(b'"' + part, b'"\xff' + part, 1)
     with pytest.raises(ProtocolError, match="cannot be read"):
-        Connection(channel("south", "north")).feed(Frame(Kind.HELLO, 0, 0, body).encode())
+        Dialogue(channel("south", "north")).feed(Frame(Kind.HELLO, 0, 0, body).encode())
 
 
 # agents under faults ------------------------------------------------------------------------------------
@@ -463,7 +463,7 @@ class Wires:
 
     def __init__(self) -> None:
         self.members: dict[int, Member] = {}
-        self.ends: dict[tuple[int, int], Connection] = {}
+        self.ends: dict[tuple[int, int], Dialogue] = {}
         self.pipes: dict[tuple[int, int], bytearray] = {}
         self.spoken: dict[tuple[int, int], bytearray] = {}
         self.recorded: dict[tuple[int, int], bytes] = {}
@@ -481,7 +481,7 @@ class Wires:
         self.cut(a, b)
         for i, j in ((a, b), (b, a)):
             link = self.members[i].channels[j]
-            self.ends[i, j] = Connection(link)
+            self.ends[i, j] = Dialogue(link)
             self.pipes[i, j], self.spoken[i, j] = bytearray(), bytearray()
             self.lay(i, j, link.hello().encode())
 
@@ -742,7 +742,7 @@ def _greeted():
         Channel(me=a, neighbour=b, session="s", parts={}, limit=1000)
         for a, b in (("north", "south"), ("south", "north"))
     )
-    link = Connection(here)
+    link = Dialogue(here)
     link.feed(there.hello().encode())
     return link, there
 
@@ -761,6 +761,6 @@ def test_a_goodbye_says_why_and_nothing_else():
 def test_who_comes_back_is_fit_again():
     link, there = _greeted()
     link.feed(Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode())
-    again = Connection(link.channel)
+    again = Dialogue(link.channel)
     again.feed(there.hello().encode())
     assert not link.channel.unfit

@@ -20,7 +20,7 @@ from tacit.costs import Quadratic
 from tacit.federation import Manifest, join
 from tacit.masks import agent_keys
 from tacit.protocol.run import Begin
-from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, read_cost
 
@@ -195,14 +195,14 @@ class Planted:
     def plant_masks(self, monkeypatch):
         """Fix the keys of the masks, and note all masks that the members will send: the in-memory agents send the same."""
         self.members.fix_keys()
-        sent, swap = [], Neighbours.swap
+        sent, swap = [], LinkedPeers.swap
 
         def noted(peers, r, **more):
             sent.append((peers._me, [np.ravel(row)[:4].copy() for row in r]))
             return swap(peers, r, **more)
 
         with monkeypatch.context() as patched:
-            patched.setattr(Neighbours, "swap", noted)
+            patched.setattr(LinkedPeers, "swap", noted)
             self.members.expected()
         assert sent, "no masks were noted"
         order = list(self.members.manifest.members)

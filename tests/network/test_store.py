@@ -9,10 +9,10 @@ import pytest
 from tacit.errors import FileError
 from tacit.protocol.record import VERSION, Record, Stage
 from tacit.protocol.run import Begin, Draw, Supersede
-from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers import store as stores
 from tacit.runtimes.peers.store import Store
+from tacit.runtimes.phases import Recalled
 
 LOOK = Look(1.0, 0.5, 0.25, 0.0, None, 0.125)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.network import Network
-from tacit.runtimes import Neighbours, Stacked
-from tacit.runtimes.agents import Wires
+from tacit.runtimes import LinkedPeers, Stacked
+from tacit.runtimes.agents import QueueLinks
 from tacit.runtimes.tree import depth_of, find_place
 
 GRAPHS = {
@@ -31,9 +31,11 @@ def assembled(network):
     peers = []
     for i in range(len(network)):
         mine = network.neighbours(i).tolist()
-        wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
+        links = QueueLinks([queues[i, j] for j in mine], [queues[j, i] for j in mine])
         weights = np.ones(len(mine))
-        peers.append(Neighbours(wires, me=i, neighbours=mine, agents=len(network), own_weight=0.0, weights=weights))
+        peers.append(
+            LinkedPeers(links, me=i, neighbours=mine, agents=len(network), own_weight=0.0, weights=weights)
+        )
     return peers
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import MaskError
 from tacit.masks import FixedPoint
-from tacit.masks.words import OneWord, TwoWords
+from tacit.masks.fixed_point import OneWord, TwoWords
 from tacit.network import Network
 from tacit.runtimes import Stacked
 

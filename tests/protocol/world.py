@@ -21,7 +21,7 @@ import msgspec
 import networkx as nx
 
 from tacit.errors import ProtocolError, TacitError
-from tacit.protocol import Channel, Connection, Frame, Kind, Parser, Phase
+from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Phase
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Mark, Record, Stage
 from tacit.protocol.run import (
@@ -413,7 +413,7 @@ class World:
         self.agreements = [Agreement(tuple(COSTS), tuple(LINKS), once)]
         self.members: dict[str, Member] = {}
         self.left: set[str] = set()
-        self.ends: dict[tuple[str, str], Connection] = {}
+        self.ends: dict[tuple[str, str], Dialogue] = {}
         self.pipes: dict[tuple[str, str], bytearray] = {}
         self.connected: dict[tuple[str, str], int] = {}
         self.spoken: dict[tuple[str, str, str, int], bytes] = {}
@@ -466,7 +466,7 @@ class World:
         if b not in here.channels or a not in there.channels:
             return
         for one, other in ((here, there), (there, here)):
-            self.ends[one.name, other.name] = Connection(one.channels[other.name])
+            self.ends[one.name, other.name] = Dialogue(one.channels[other.name])
             self.pipes[one.name, other.name] = bytearray()
         for one, other in ((here, there), (there, here)):
             self.lay(one, other.name, one.channels[other.name].hello().encode())

@@ -85,7 +85,7 @@ def minimise_rows(R: Array, c: Array, penalty: Penalty) -> Array:
     D = 1.0 / np.where(size > 0, size, 1.0)
     limits = penalty.lower / D, penalty.upper / D
     kinks = Penalty(penalty.l1 * D, np.zeros_like(D), *limits)
-    u = _Faces(_Rows(R * D, c, float(kinks.l1.max(initial=0.0))), kinks).minimiser()
+    u = _Faces(_Factored(R * D, c, float(kinks.l1.max(initial=0.0))), kinks).minimiser()
     return np.clip(D * u, penalty.lower, penalty.upper)
 
 
@@ -113,7 +113,7 @@ class _Hessian:
         return values, vectors, vectors.T @ (self.slope(u) + kink)[free]
 
 
-class _Rows:
+class _Factored:
     """A smooth part that is known by rows, ½|Ru + c|²: small curvatures keep twice as many digits."""
 
     def __init__(self, R: Array, c: Array, kink: float) -> None:
@@ -144,7 +144,7 @@ class _Rows:
 class _Faces:
     """The model in scaled units: a smooth part and Σ l1|u| within limits."""
 
-    def __init__(self, smooth: _Hessian | _Rows, kinks: Penalty) -> None:
+    def __init__(self, smooth: _Hessian | _Factored, kinks: Penalty) -> None:
         self.smooth, self.kinks = smooth, kinks
         self.slope, self.slack = smooth.slope, smooth.slack
 

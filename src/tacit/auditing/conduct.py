@@ -21,7 +21,7 @@ from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
 from tacit.auditing.experiments.run_sums import every_sum
-from tacit.auditing.experiments.words import attack_words
+from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.recording.watch import public_knowledge, public_point, watch_effective

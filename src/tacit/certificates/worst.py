@@ -42,10 +42,6 @@ class Worst(NamedTuple):
     exact: bool
 
 
-Progress = Callable[[float], None]
-"""Takes the share of the work that is done."""
-
-
 def _refuse_size(topology: Topology, t: int) -> None:
     n = len(topology)
     if not 0 <= t <= n - 2:
@@ -73,7 +69,7 @@ def worst_coalition_indices(
     scales: Array | None = None,
     quick: bool = False,
     deadline: float | None = None,
-    on_progress: Progress | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Worst:
     """Return m_t of a connected graph; *quick* asks for the bound only, *deadline* limits the seconds."""
     n = len(topology)
@@ -166,7 +162,9 @@ def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
     return Worst(low * (1.0 - 1e-9), None, exact=False)
 
 
-def _search(threshold: Threshold, t: int, low: float, end: float, on_progress: Progress | None) -> Worst:
+def _search(
+    threshold: Threshold, t: int, low: float, end: float, on_progress: Callable[[float], None] | None
+) -> Worst:
     """Return the exact minimum, or the bound *low* if time runs out."""
     best, mu = _promising(threshold, t, threshold.bounds(low, coupled=t > 1), low)
     while True:

@@ -31,6 +31,7 @@ from tacit.federation.epochs import Brought, brought
 from tacit.federation.manifest import Manifest
 from tacit.listing import listed
 from tacit.runtimes.peers import Agent
+from tacit.spelling import did_you_mean
 
 
 class _Case(NamedTuple):
@@ -121,7 +122,10 @@ def _accepted(book: Ledger, manifest: Manifest, draw: str) -> tuple[Exposure, ..
 def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
     for name in names:
         if name not in manifest.members:
-            raise InputError(f"--changed {name}: is no member; the manifest has {', '.join(manifest.members)}.")
+            meant = did_you_mean(name, manifest.members)
+            raise InputError(
+                f"--changed {name}: is no member; the manifest has {', '.join(manifest.members)}.{meant}"
+            )
 
 
 def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, consent: Consent) -> None:

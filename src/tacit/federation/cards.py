@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import FileError, InputError
+from tacit.federation.foreign import refuse_acting, tamed
 from tacit.federation.sections import Member, address_of
 from tacit.runtimes.peers.identity import der, refuse_bad_name, write_key
 
@@ -36,11 +37,15 @@ class Paths(NamedTuple):
 def read_card(path: Path) -> Card:
     """Return the card in a file."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Card)
+        card = msgspec.toml.decode(path.read_bytes(), type=Card)
+        refuse_acting({"name": card.name, "address": card.address})
+        return card
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: is no card that `tacit keygen` wrote ({error}).") from error
+        raise FileError(tamed(f"{path}: is no card that `tacit keygen` wrote ({error}).")) from error
+    except InputError as error:
+        raise FileError(f"{path}: {error}") from error
 
 
 def read_cards(paths: Iterable[Path]) -> list[Card]:

@@ -17,6 +17,7 @@ from tacit.federation.sections import address_of
 from tacit.listing import listed
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
+from tacit.spelling import did_you_mean
 
 _REACHABLE = 3.0  # seconds
 
@@ -102,7 +103,8 @@ def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) 
 def refuse_stranger(manifest: Manifest, me: str) -> None:
     """Refuse a name that no member has."""
     if me not in manifest.members:
-        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.")
+        meant = did_you_mean(me, manifest.members)
+        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.{meant}")
 
 
 def reach(manifest: Manifest, names: Iterable[str]) -> dict[str, bool]:

@@ -20,6 +20,7 @@ from tacit.algorithms import ALGORITHMS
 from tacit.errors import InputError
 from tacit.federation.cards import Card
 from tacit.federation.fitting import OF_ROWS, Fitting
+from tacit.federation.foreign import refuse_acting
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest
@@ -61,7 +62,8 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     members = members_of(cards)
     graph = linked(list(members), plan.links)
     if plan.dropout not in ("wait", "exclude"):
-        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.")
+        meant = did_you_mean(plan.dropout, ("wait", "exclude"))
+        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.{meant}")
     masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
     if algorithm["name"] == "standardised":
         masks = plan.hiding.of_raw_records().masks(graph)
@@ -90,6 +92,7 @@ def members_of(cards: Iterable[Card]) -> dict[str, Member]:
     """Return the members whose cards these are, in that order."""
     members: dict[str, Member] = {}
     for card in cards:
+        refuse_acting({"name": card.name, "address": card.address})
         if card.name in members:
             raise InputError(f"there are two members called {card.name}.")
         members[card.name] = Member(card.address, card.certificate)

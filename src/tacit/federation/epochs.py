@@ -17,6 +17,7 @@ from tacit.errors import InputError
 from tacit.federation.manifest import Manifest
 from tacit.runtimes.peers.epochs import carried_by
 from tacit.runtimes.peers.seat import Origin, Seat
+from tacit.spelling import did_you_mean
 
 
 def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[tuple[str, str]] = ()) -> Manifest:
@@ -25,7 +26,8 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     down = {frozenset(link) for link in links}
     strangers = sorted(gone - set(manifest.members))
     if strangers:
-        raise InputError(f"{strangers[0]!r} is no member; the manifest has {', '.join(manifest.members)}.")
+        meant = did_you_mean(strangers[0], manifest.members)
+        raise InputError(f"{strangers[0]!r} is no member; the manifest has {', '.join(manifest.members)}.{meant}")
     missing = [link for link in links if frozenset(link) not in map(frozenset, manifest.links)]
     if missing:
         raise InputError(f"{missing[0][0]} and {missing[0][1]} are not linked.")

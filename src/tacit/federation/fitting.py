@@ -10,6 +10,7 @@ from tacit.errors import InputError
 from tacit.federation.sections import Model
 from tacit.listing import conjoined
 from tacit.solving.cost_files import FAMILIES, refuse_target
+from tacit.spelling import did_you_mean
 from tacit.tables import Sheet
 from tacit.tables.drafting import Draft, draft
 
@@ -56,7 +57,8 @@ class Fitting:
 
     def _refuse_what_means_nothing(self, family: str, used: list[str]) -> None:
         if family not in FAMILIES:
-            raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.")
+            meant = did_you_mean(family, FAMILIES)
+            raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.{meant}")
         wrong = [option for option in used if option == "--delta" and family != "huber"]
         wrong += [option for option in used if option not in ("--delta", "--l1") and family not in OF_ROWS]
         if wrong:

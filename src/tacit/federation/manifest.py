@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.errors import FileError, InputError, TacitError
+from tacit.federation.foreign import refuse_acting, tamed
 from tacit.federation.sections import Masks, Member, Model, Stop, address_of
 from tacit.network import Network
 from tacit.runtimes.job import Job
@@ -60,7 +61,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise FileError(f"{path}: {error}.{misspelt(text, cls)}") from error
+            raise FileError(tamed(f"{path}: {error}.{misspelt(text, cls)}")) from error
         wrong = manifest.problems()
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
@@ -72,6 +73,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def problems(self) -> list[str]:
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""
+        try:  # first, and alone: other sentences repeat names
+            addresses = {name: member.address for name, member in self.members.items()}
+            refuse_acting(msgspec.to_builtins(self) | {"members": addresses})  # certificates are never shown
+        except InputError as error:
+            return [str(error)]
         wrong = []
         places = (self._certificates, self._addresses, self.network)
         for part in (*places, self._start, self._meaning, self._algorithm, self.stop.rule):

@@ -23,9 +23,9 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.records import cost_of, feature_names, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
-from tacit.runtimes.agent import Outcome
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.refusing import tell_unfit
+from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
 from tacit.tables import Sheet, read_sheet
 

@@ -23,8 +23,8 @@ from tacit.certificates import Certificate, certify, exposing, headline
 from tacit.costs import Family
 from tacit.errors import DataError, InputError, RangeError, VacuousError
 from tacit.learning.account import Account, Records
-from tacit.learning.links import connected
 from tacit.learning.parties import Table
+from tacit.learning.party_network import connected
 from tacit.listing import conjoined
 from tacit.masks import Afresh, Mechanism, SumMasks, drawn_afresh, drawn_once
 from tacit.solving import Answer, Problem, choose, solve

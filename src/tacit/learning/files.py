@@ -113,9 +113,9 @@ def _offset(selection: Selection, asides: dict[str, Array]) -> Array | None:
 
 def _assumed(sheets: Sequence[Sheet]) -> tuple[str, ...]:
     """Return what was assumed, once for all files that are alike."""
-    told = [sheet.named("all files" if len(sheets) > 1 else sheet.label).assumption for sheet in sheets]
-    if len(set(told)) == 1:
-        return tuple(sentence for sentence in told[:1] if sentence)
+    assumptions = [sheet.named("all files" if len(sheets) > 1 else sheet.label).assumption for sheet in sheets]
+    if len(set(assumptions)) == 1:
+        return tuple(sentence for sentence in assumptions[:1] if sentence)
     return tuple(sheet.assumption for sheet in sheets if sheet.assumption)
 
 
@@ -129,16 +129,16 @@ def _labels(y: Array, dictionary: Dictionary, *, words: bool) -> NDArray[Any]:
 
 def expanded(paths: Sequence[Path]) -> list[Path]:
     """Return the files; a pattern that no shell has expanded, such as data/*.csv, stands for what it matches."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.exists() or not any(sign in str(path) for sign in "*?["):
-            found.append(path)
+            files.append(path)
             continue
         matching = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
         if not matching:
             raise FileError(f"{path}: matches no file.")
-        found += matching
-    return found
+        files += matching
+    return files
 
 
 def party_names(paths: Sequence[Path]) -> list[str]:

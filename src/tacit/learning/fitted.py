@@ -19,7 +19,7 @@ import numpy as np
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Model
 from tacit.learning.inference import Summary, covariance, deviations, named
-from tacit.runtimes.agent import Outcome
+from tacit.runtimes.phases import Outcome
 from tacit.solving.facts import Facts
 from tacit.typing import Array
 

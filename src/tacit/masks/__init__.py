@@ -5,6 +5,7 @@ from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticM
 from tacit.masks.changed import with_equal_links, with_seed, with_sigma
 from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
+from tacit.masks.fixed_point import FixedPoint
 from tacit.masks.gaussian import draw
 from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, masks_at, misfits, needs_sigma
 from tacit.masks.mechanism import Hidden, Mechanism
@@ -12,7 +13,6 @@ from tacit.masks.pairing import Pairing, Way, is_computational, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
 from tacit.masks.sums import SecretSums, SumMasks
 from tacit.masks.terms import Terms, effective_sigma, has_a_law
-from tacit.masks.words import FixedPoint
 
 __all__ = [
     "LEVELS",

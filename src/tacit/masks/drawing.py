@@ -13,8 +13,8 @@ from typing import Protocol, TypeGuard
 
 from tacit.errors import InputError
 from tacit.masks.coefficients import Basis
+from tacit.masks.fixed_point import FixedPoint
 from tacit.masks.mechanism import Mechanism
-from tacit.masks.words import FixedPoint
 from tacit.network import Network
 from tacit.typing import Array
 

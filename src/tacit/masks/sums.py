@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from tacit.costs.told import Piece, Told
 from tacit.coverage import GENERAL, Coverage, Kind
 from tacit.errors import ProtectionError, RangeError
+from tacit.masks.fixed_point import FixedPoint, Ring
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms
-from tacit.masks.words import FixedPoint, Ring
 from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Rows, Words
 

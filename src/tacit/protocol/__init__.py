@@ -1,12 +1,12 @@
 """The peers' protocol without sockets, clocks or threads."""
 
-from tacit.protocol.channel import Channel, Connection, Hello, Phase
+from tacit.protocol.channel import Channel, Dialogue, Hello, Phase
 from tacit.protocol.frames import Frame, Kind, Parser, Parting
 from tacit.protocol.payloads import decode, encode, longest
 
 __all__ = [
     "Channel",
-    "Connection",
+    "Dialogue",
     "Frame",
     "Hello",
     "Kind",

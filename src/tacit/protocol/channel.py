@@ -11,7 +11,7 @@ A *channel* lives as long as the run, over any number of connections. Messages a
     used           messages handed to the algorithm
     safe           messages used before the last checkpoint: acknowledged, never wanted again
 
-A *connection* is one stream under it, with a state of its own:
+A *dialogue* is what is said on one connection under it, with a state of its own:
 
     state     frame      then
     NEW       HELLO      judge session and name; send again what the peer wants; OPEN
@@ -65,8 +65,8 @@ class Channel:
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
-        self.told = 0
-        """What the peer has acknowledged last."""
+        self.confirmed = 0
+        """Messages before this one the peer has acknowledged."""
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
@@ -76,7 +76,7 @@ class Channel:
     @property
     def needs_nothing(self) -> bool:
         """Whether the peer has said goodbye, or has acknowledged everything there was."""
-        return self.finished or (self.next_out > 0 and self.told >= self.next_out)
+        return self.finished or (self.next_out > 0 and self.confirmed >= self.next_out)
 
     @property
     def kept_from(self) -> int:
@@ -130,8 +130,8 @@ class Channel:
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
-        told = Hello(self.session, self.parts, self.me, self.neighbour, self.expected, self.columns)
-        return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(told))
+        greeting = Hello(self.session, self.parts, self.me, self.neighbour, self.expected, self.columns)
+        return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(greeting))
 
     def refuse_unsent(self, number: int) -> None:
         """Refuse the acknowledgement of a message that was never sent."""
@@ -141,7 +141,7 @@ class Channel:
     def acknowledged(self, number: int) -> None:
         """Forget what the peer will not ask for again."""
         self.refuse_unsent(number)
-        self.told = max(self.told, number)
+        self.confirmed = max(self.confirmed, number)
         while self.outbox and self.outbox[0][0] < number:
             self._kept -= len(self.outbox.popleft()[1])
 
@@ -169,14 +169,14 @@ class Channel:
 
 
 class Phase(Enum):
-    """How far a connection has come."""
+    """How far a dialogue has come."""
 
     NEW = auto()
     OPEN = auto()
 
 
-class Connection:
-    """One stream of a channel. Bytes in, frames out; no socket in sight."""
+class Dialogue:
+    """What is said on one connection of a channel. Bytes in, frames out; no socket in sight."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel, self.phase = channel, Phase.NEW
@@ -197,23 +197,23 @@ class Connection:
     def _greeted(self, frame: Frame) -> list[Frame]:
         channel = self.channel
         try:
-            told = msgspec.json.decode(frame.body, type=Hello)
+            greeting = msgspec.json.decode(frame.body, type=Hello)
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
-        if told.session != channel.session:
-            differ = [name for name, value in channel.parts.items() if told.parts.get(name) != value]
+        if greeting.session != channel.session:
+            differ = [name for name, value in channel.parts.items() if greeting.parts.get(name) != value]
             raise ProtocolError(
                 f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the files."
             )
-        if (told.name, told.to) != (channel.neighbour, channel.me):
+        if (greeting.name, greeting.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
-        if told.columns and channel.columns and told.columns != channel.columns:
+        if greeting.columns and channel.columns and greeting.columns != channel.columns:
             raise ProtocolError(
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
                 "lines of the files, or agree on a data dictionary: tacit federation new --like."
             )
         channel.refuse_unsent(frame.acknowledged)
-        again = channel.wanted(told.wanted)
+        again = channel.wanted(greeting.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
         channel.unfit = False
@@ -221,7 +221,7 @@ class Connection:
 
     def _data(self, frame: Frame) -> list[Frame]:
         channel = self.channel
-        news = frame.acknowledged > channel.told
+        news = frame.acknowledged > channel.confirmed
         if news:
             channel.refuse_unsent(frame.acknowledged)
         channel.arrived(frame)
@@ -244,7 +244,7 @@ class Connection:
         return []
 
 
-_TABLE: dict[Phase, dict[Kind, Callable[[Connection, Frame], list[Frame]]]] = {
-    Phase.NEW: {Kind.HELLO: Connection._greeted},
-    Phase.OPEN: {Kind.DATA: Connection._data, Kind.PING: Connection._ping, Kind.BYE: Connection._bye},
+_TABLE: dict[Phase, dict[Kind, Callable[[Dialogue, Frame], list[Frame]]]] = {
+    Phase.NEW: {Kind.HELLO: Dialogue._greeted},
+    Phase.OPEN: {Kind.DATA: Dialogue._data, Kind.PING: Dialogue._ping, Kind.BYE: Dialogue._bye},
 }

@@ -2,17 +2,17 @@
 
 from tacit.runtimes import agents, peers, stacked
 from tacit.runtimes.job import Hide, Job, Run, Runtime
+from tacit.runtimes.linked_peers import LinkedPeers, Links, Message, Together
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Links, Message, Neighbours, Together
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
     TOLERANCE,
     Check,
+    Conclusion,
     Progress,
     Status,
     StoppingRule,
-    Verdict,
     Watch,
 )
 from tacit.runtimes.tap import Tap
@@ -26,12 +26,13 @@ __all__ = [
     "RUNTIMES",
     "TOLERANCE",
     "Check",
+    "Conclusion",
     "Hide",
     "Job",
+    "LinkedPeers",
     "Links",
     "Look",
     "Message",
-    "Neighbours",
     "Observer",
     "Progress",
     "Run",
@@ -42,6 +43,5 @@ __all__ = [
     "Tap",
     "Together",
     "Traffic",
-    "Verdict",
     "Watch",
 ]

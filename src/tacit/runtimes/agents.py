@@ -16,9 +16,9 @@ import numpy as np
 from tacit.errors import TacitError
 from tacit.masks import Hidden, Keystream, agent_keys
 from tacit.network import mixing_weights
-from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Hide, Job, Run
-from tacit.runtimes.neighbours import Message, Neighbours
+from tacit.runtimes.linked_peers import LinkedPeers, Message
+from tacit.runtimes.phases import Outcome, row_ranges, run_agent
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
@@ -27,7 +27,7 @@ from tacit.typing import Peers
 _LOST: Any = object()  # what a failing agent leaves in its neighbours' queues, so that nobody waits for it
 
 
-class Wires:
+class QueueLinks:
     """The links of one agent: a queue to and a queue from every neighbour."""
 
     def __init__(self, outgoing: list[SimpleQueue[Message]], incoming: list[SimpleQueue[Message]]) -> None:
@@ -71,10 +71,10 @@ def run(
     keys = agent_keys(n, seed=job.privacy.seed if job.privacy else None)
     rows = row_ranges(job.network.degrees)
     together = neighbourhoods(job)
-    wires = [wire for _, wire in together]
+    all_links = [links for _, links in together]
 
     def one(i: int) -> Outcome:
-        neighbours, wire = together[i]
+        peers, links = together[i]
         source = Keystream(keys[i])
 
         def hidden(cost: Any, peers: Peers) -> Hidden:
@@ -86,14 +86,14 @@ def run(
             return run_agent(
                 job,
                 job.costs[i],
-                tapped(tap, i, neighbours),
+                tapped(tap, i, peers),
                 source,
                 rows=rows[i],
                 hide=hidden,
                 on_progress=on_progress if i == 0 else None,
             )
         except BaseException:
-            wire.close()
+            links.close()
             raise
 
     with ThreadPoolExecutor(max_workers=n) as pool:
@@ -101,22 +101,22 @@ def run(
         try:
             outcomes = _results(futures)
         except BaseException:
-            for wire in wires:
-                wire.close()
+            for links in all_links:
+                links.close()
             raise
     first = outcomes[0]
     return Run(
         x=np.stack([outcome.x for outcome in outcomes]),
         rounds=first.rounds,
-        traffic=_all_traffic([neighbours.traffic for neighbours, _ in together]),
+        traffic=_all_traffic([peers.traffic for peers, _ in together]),
         verdict=first.verdict,
         history=first.history,
         doubt=first.doubt,
     )
 
 
-def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
-    """Return every agent's peers and wires."""
+def neighbourhoods(job: Job) -> list[tuple[LinkedPeers, QueueLinks]]:
+    """Return every agent's peers, and the links under them."""
     network = job.network
     W = mixing_weights(network, job.weights).toarray()
     queues: dict[tuple[int, int], SimpleQueue[Message]] = {}
@@ -125,16 +125,16 @@ def neighbourhoods(job: Job) -> list[tuple[Neighbours, Wires]]:
     together = []
     for i in range(len(network)):
         mine = network.neighbours(i)
-        wires = Wires([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        neighbours = Neighbours(
-            wires,
+        links = QueueLinks([queues[i, j] for j in mine], [queues[j, i] for j in mine])
+        peers = LinkedPeers(
+            links,
             me=i,
             neighbours=mine.tolist(),
             agents=len(network),
             own_weight=float(W[i, i]),
             weights=W[i, mine],
         )
-        together.append((neighbours, wires))
+        together.append((peers, links))
     return together
 
 

@@ -11,7 +11,7 @@ from tacit.masks import Hidden, Mechanism, Source
 from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes.doubt import Doubt
-from tacit.runtimes.stopping import Check, Progress, StoppingRule, Verdict, Watch
+from tacit.runtimes.stopping import Check, Conclusion, Progress, StoppingRule, Watch
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Algorithm, Array, Findings, Peers
 
@@ -60,7 +60,7 @@ class Run:
     rounds: int
     traffic: Traffic
     """Of both phases and all agents."""
-    verdict: Verdict
+    verdict: Conclusion
     history: tuple[Check, ...] = field(repr=False)
     doubt: Doubt | None = None
     """What no sum could tell, where the algorithm knows."""

@@ -34,10 +34,10 @@ class Look(NamedTuple):
     disagreement: float
 
     @classmethod
-    def read(cls, told: Array) -> Look:
+    def read(cls, maxima: Array) -> Look:
         """Return what the maxima say."""
-        size, change, travelled, moved, error = (float(entry) for entry in told[:5])
-        highest, lowest = np.split(told[5:], 2)
+        size, change, travelled, moved, error = (float(entry) for entry in maxima[:5])
+        highest, lowest = np.split(maxima[5:], 2)
         return cls(
             size, change, travelled, moved, None if error == _UNTOLD else error, float((highest + lowest).max())
         )

@@ -130,16 +130,16 @@ def run(
     x0 = job.x0 if job.algorithm.sums else np.tile(job.x0, (len(network), 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         state = job.algorithm.init(x0, cost)
-        done, verdict = 0, None
-        while verdict is None:
+        done, conclusion = 0, None
+        while conclusion is None:
             for _ in range(watch.next_check(done) - done):
                 before = state
                 state = job.algorithm.step(state, peers, cost)
                 done += 1
-            verdict = watch.look(done, Look.read(observer.tell(before, state)))
+            conclusion = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
     doubt = Doubt.of(job.findings(state))
     return Run(
-        x=x, rounds=done, traffic=stacked.traffic, verdict=verdict.with_doubt(doubt), history=tuple(watch.history),
-        doubt=doubt,
+        x=x, rounds=done, traffic=stacked.traffic, verdict=conclusion.with_doubt(doubt),
+        history=tuple(watch.history), doubt=doubt,
     )  # fmt: skip

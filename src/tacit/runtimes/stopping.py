@@ -61,18 +61,18 @@ class Check(NamedTuple):
     error: float | None  # estimated distance to the limit, relative like the other two; None before there is one
 
 
-class Verdict(NamedTuple):
+class Conclusion(NamedTuple):
     """The end of a run: a status and a sentence for people."""
 
     status: Status
     sentence: str
 
-    def with_doubt(self, doubt: Doubt | None) -> Verdict:
-        """Return the verdict with a sentence about what is left open."""
+    def with_doubt(self, doubt: Doubt | None) -> Conclusion:
+        """Return the conclusion with a sentence about what is left open."""
         if doubt is None:
             return self
-        said = doubt.sentence()
-        return self._replace(sentence=f"{self.sentence} {said[0].upper()}{said[1:]}")
+        open_point = doubt.sentence()
+        return self._replace(sentence=f"{self.sentence} {open_point[0].upper()}{open_point[1:]}")
 
 
 class Progress(NamedTuple):
@@ -130,7 +130,7 @@ class Watch:
         every = 1 if self._prompt else max(min(_EVERY, self._window // 5), done // _RARER)
         return min(done + every, self.rule.max_rounds)
 
-    def look(self, done: int, look: Look) -> Verdict | None:
+    def look(self, done: int, look: Look) -> Conclusion | None:
         """Judge all agents after round *done*; None means go on.
 
         While dual variables still drift, a run whose x stands still (in the corner of a box, say) is on its way.
@@ -140,13 +140,13 @@ class Watch:
         if done <= 5 * _EVERY:
             self._early_size = max(self._early_size, look.size)
         if not np.isfinite(look.size) or look.size > _BLOW_UP * (1.0 + self._early_size):
-            return Verdict(
+            return Conclusion(
                 Status.DIVERGED,
                 f"The estimates grew without bound by round {done}: the step is too large for these costs, or "
                 "their sum has no minimum. Leave the step to tacit, or give a smaller one.",
             )
         if look.size > _ABSURD:
-            return Verdict(
+            return Conclusion(
                 Status.DIVERGED,
                 f"The estimates reached {look.size:.1e} by round {done}, which no unit explains: the step is "
                 "too large, somebody's numbers are wrong, or the sum of the costs has no minimum. Use a smaller "
@@ -157,12 +157,12 @@ class Watch:
         check = self._check(done, look, scale)
         self.history.append(check)
         if look.error is None:
-            verdict = self._judge(check, self.floor / scale, wanders=self._wanders(done, look))
+            conclusion = self._judge(check, self.floor / scale, wanders=self._wanders(done, look))
         else:
-            verdict = self._judge_told(check, self.floor / scale, scale)
+            conclusion = self._judge_estimated(check, self.floor / scale, scale)
         if self._on_progress is not None:
-            self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if verdict else self._fraction(check)))
-        return verdict
+            self._on_progress(Progress(check, self.rule.max_rounds, 1.0 if conclusion else self._fraction(check)))
+        return conclusion
 
     def _wanders(self, done: int, look: Look) -> bool:
         """Whether x came no farther since the last look than rounding carries it: a slow approach goes straight."""
@@ -173,8 +173,8 @@ class Watch:
         change, disagreement = look.change / scale, look.disagreement / scale
         if look.error is None:
             return Check(done, change, disagreement, self._to_go(done, change))
-        told = look.error / scale if np.isfinite(look.error) else np.inf
-        return Check(done, change, disagreement, told if told < 1e6 else None)
+        error = look.error / scale if np.isfinite(look.error) else np.inf
+        return Check(done, change, disagreement, error if error < 1e6 else None)
 
     def _to_go(self, done: int, change: float) -> float | None:
         """Return change·ρ/(1 − ρ), with ρ the decay per round over about the last tenth of the run."""
@@ -186,14 +186,14 @@ class Watch:
         rho = min(rho, slowest)
         return change * rho / (1.0 - rho)
 
-    def _judge(self, check: Check, floor: float, *, wanders: bool) -> Verdict | None:
+    def _judge(self, check: Check, floor: float, *, wanders: bool) -> Conclusion | None:
         close = check.error is not None and max(check.error, check.disagreement) <= self.rule.tolerance
         held = check.change == 0.0 and self._drifting  # by a rough term, until the dual variables let go
         self._passes = self._passes + 1 if close and not held else 0
         if self._passes >= 2 and not self.exact:
-            return Verdict(Status.STALLED, self._stalled(check))
+            return Conclusion(Status.STALLED, self._stalled(check))
         if self._passes >= 2:
-            return Verdict(
+            return Conclusion(
                 Status.CONVERGED,
                 f"All agents agree to {check.disagreement:.1e} and are about {check.error:.1e} from the limit, "
                 f"after {check.round} rounds.",
@@ -204,19 +204,19 @@ class Watch:
             self._best, self._best_round = plateau, check.round
         waited = check.round - self._best_round
         if plateau <= floor and wanders and waited >= 2 * self._window:
-            return Verdict(
+            return Conclusion(
                 Status.CONVERGED,
                 f"All agents agree to {check.disagreement:.1e} after {check.round} rounds: the rounding floor "
                 f"of masks this large, which is above the tolerance of {self.rule.tolerance:.0e}.",
             )
         if waited >= max(_PATIENCE * self._window, check.round / 2) and not (self._drifting and self.exact):
-            return Verdict(Status.STALLED, self._stalled(check))
+            return Conclusion(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 
-    def _judge_told(self, check: Check, floor: float, scale: float) -> Verdict | None:
+    def _judge_estimated(self, check: Check, floor: float, scale: float) -> Conclusion | None:
         """Judge by what the algorithm says of its error; all agents are at the same point."""
         if check.error is not None and check.error <= self.rule.tolerance:
-            return Verdict(
+            return Conclusion(
                 Status.CONVERGED,
                 f"All agents are at the same point, about {check.error:.1e} from the optimum of what was added up, "
                 f"after {check.round} round{'s' * (check.round > 1)}.",
@@ -225,25 +225,25 @@ class Watch:
             self._best, self._best_round = check.error, check.round
         waited = check.round - self._best_round
         if self._best <= max(floor, _TINY / scale) and waited >= _SETTLED:
-            return Verdict(
+            return Conclusion(
                 Status.CONVERGED,
                 f"All agents are at the same point, about {self._best:.1e} from the optimum, after {check.round} "
                 f"rounds: sums this coarse end above the tolerance of {self.rule.tolerance:.0e}.",
             )
         self._refused = 0 if check.change else self._refused + 1
         if self._refused >= _ATTEMPTS or waited >= max(_PATIENCE * self._window, check.round / 2):
-            return Verdict(Status.STALLED, self._stalled(check))
+            return Conclusion(Status.STALLED, self._stalled(check))
         return self._out_of_rounds(check)
 
-    def _out_of_rounds(self, check: Check) -> Verdict | None:
+    def _out_of_rounds(self, check: Check) -> Conclusion | None:
         if check.round < self.rule.max_rounds:
             return None
         if self._prompt:
-            return Verdict(
+            return Conclusion(
                 Status.OUT_OF_ROUNDS,
                 f"{check.round} round{'s were' if check.round > 1 else ' was'} not enough: allow more.",
             )
-        return Verdict(
+        return Conclusion(
             Status.OUT_OF_ROUNDS,
             f"{check.round} rounds were not enough: agents agree to {check.disagreement:.1e} and still move "
             f"by {check.change:.1e} a round. Allow more rounds, add links, or try another algorithm.",
@@ -259,9 +259,9 @@ class Watch:
 
     def _fraction(self, check: Check) -> float:
         """Return the share of the decades from the first disagreement down to the tolerance."""
-        told = self._prompt and check.error is not None
-        measure = max(check.error or 0.0 if told else check.change, check.disagreement, self.rule.tolerance)
-        first = max(1.0 if told else self.history[0].change, self.history[0].disagreement, measure)
+        estimated = self._prompt and check.error is not None
+        measure = max(check.error or 0.0 if estimated else check.change, check.disagreement, self.rule.tolerance)
+        first = max(1.0 if estimated else self.history[0].change, self.history[0].disagreement, measure)
         target = self.rule.tolerance
         decades = np.log(first / target)
         return float(np.clip(np.log(first / measure) / decades, 0.0, 1.0)) if decades > 0 else 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from tacit.runtimes.neighbours import Together
+from tacit.runtimes.linked_peers import Together
 from tacit.typing import Peers
 
 
@@ -27,10 +27,10 @@ class Tap(Protocol):
     def apart(self, agent: int, peers: Together) -> Together:
         """Return peers of one of the agents that pass everything on."""
 
-    def told(self, agent: int) -> Any:
+    def heard(self, agent: int) -> Any:
         """Return what was heard at that agent, in a form that can be sent between processes."""
 
-    def take(self, agent: int, told: Any) -> None:
+    def take(self, agent: int, heard: Any) -> None:
         """Take over what a copy of this tap heard in another process."""
 
 

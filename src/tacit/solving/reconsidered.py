@@ -21,7 +21,7 @@ from tacit.costs import CallableCost, pack, unpack
 from tacit.errors import AlgorithmError, CostError, UnboundedError
 from tacit.runtimes import Run
 from tacit.runtimes.doubt import Doubt
-from tacit.runtimes.stopping import Status, Verdict
+from tacit.runtimes.stopping import Conclusion, Status
 from tacit.solving.problem import Problem
 from tacit.typing import Algorithm, Array, Summand
 
@@ -57,7 +57,7 @@ def reconsidered(problem: Problem, run: Run, algorithm: Algorithm, floor: float)
             "collinear that gossip and gradients hardly move them. Use algorithm='newton' or 'direct', which add "
             "up Hessians, or a small l2 penalty."
         )
-        return replace(run, verdict=Verdict(Status.STALLED, sentence))
+        return replace(run, verdict=Conclusion(Status.STALLED, sentence))
     if doubt is None:
         return run
     return replace(run, doubt=doubt, verdict=run.verdict.with_doubt(doubt))

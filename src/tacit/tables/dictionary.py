@@ -165,11 +165,11 @@ def read_dictionary(path: Path) -> Dictionary:
     """Return the dictionary in a manifest or a problem file."""
     try:
         text = path.read_bytes()
-        found = msgspec.toml.decode(text, type=_Whole).data
+        contents = msgspec.toml.decode(text, type=_Whole).data
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FileError(f"{path}: {error}.{misspelt(text, _Whole)}") from error
-    if found is None:
+    if contents is None:
         raise FileError(f"{path}: has no data dictionary; `tacit federation new --like FILE` drafts one.")
-    return found.checked()
+    return contents.checked()

@@ -50,9 +50,9 @@ def draft(sheets: Sheet | Sequence[Sheet], target: str | None = None, *, numeric
             )
     columns, notes = [], []
     for name in first.columns:
-        column, said = (Column(name), []) if name in numeric else _column(sheets, name)
+        column, remarks = (Column(name), []) if name in numeric else _column(sheets, name)
         columns.append(column)
-        notes += said
+        notes += remarks
     return Draft(Dictionary(target, tuple(columns)).checked(), tuple(notes))
 
 

@@ -76,9 +76,9 @@ class Review:
         return {**asdict(self), "matches": self.matches}
 
     def __str__(self) -> str:
-        told = [finding.sentence for finding in self.findings[:_SHOWN]]
-        more = len(self.findings) - len(told)
-        return f"{self.label}: " + " ".join(told + [f"And {more} more."] * bool(more))
+        sentences = [finding.sentence for finding in self.findings[:_SHOWN]]
+        more = len(self.findings) - len(sentences)
+        return f"{self.label}: " + " ".join(sentences + [f"And {more} more."] * bool(more))
 
 
 def review(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Review:
@@ -88,9 +88,9 @@ def review(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Rev
 
 def match(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Records:
     """Return the records of a file; refuse a file that does not match."""
-    found, values = _compared(sheet, dictionary, strict=strict)
-    if not found.matches:
-        raise MismatchError(str(found))
+    comparison, values = _compared(sheet, dictionary, strict=strict)
+    if not comparison.matches:
+        raise MismatchError(str(comparison))
     keep = np.isfinite(values).all(axis=1)
     values = values[keep]
     X = [coded for column in dictionary.features for coded in _coded(values, dictionary, column)]
@@ -109,9 +109,9 @@ def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Re
     values, missing = np.full((len(sheet), len(known)), np.nan), dict.fromkeys(known, 0)
     for k, column in enumerate(dictionary.columns):
         if column.name in sheet.columns:
-            told, values[:, k] = _column(sheet, column, dictionary)
-            findings += told
-            missing[column.name] = int(np.isnan(values[:, k]).sum() - sum(f.count for f in told if _unread(f)))
+            wrong, values[:, k] = _column(sheet, column, dictionary)
+            findings += wrong
+            missing[column.name] = int(np.isnan(values[:, k]).sum() - sum(f.count for f in wrong if _unread(f)))
     dropped = int(np.isnan(values).any(axis=1).sum()) if dictionary.gaps == "drop" and not findings else 0
     if not findings and dropped == len(sheet):
         findings.append(Finding("", "missing", "every record has a missing value; nothing would be left."))
@@ -127,7 +127,7 @@ def _column(sheet: Sheet, column: Column, dictionary: Dictionary) -> tuple[list[
     codes = {code.casefold() for code in (*dictionary.missing, *column.missing)}
     values = np.full(len(sheet), np.nan)
     gaps: list[int] = []
-    strange: list[tuple[int, str]] = []
+    unread: list[tuple[int, str]] = []
     beyond: list[int] = []
     words = (column.base, *column.others) if column.type == "factor" else ()
     places = {level: float(place) for place, level in enumerate(words)}
@@ -138,23 +138,23 @@ def _column(sheet: Sheet, column: Column, dictionary: Dictionary) -> tuple[list[
             continue
         value = _value(sheet, column, text, places)
         if value is None:
-            strange.append((line, text))
+            unread.append((line, text))
         elif not np.isfinite(value):
             gaps.append(line)
         else:
             values[row] = value
             if not low <= value <= high:
                 beyond.append(line)
-    found = [_strange(column, strange)] if strange else []
-    found += [_beyond(column, beyond)] if beyond else []
+    findings = [_strange(column, unread)] if unread else []
+    findings += [_beyond(column, beyond)] if beyond else []
     if gaps and dictionary.gaps == "refuse":
-        found.append(
+        findings.append(
             Finding(
                 column.name, "missing", f"line {gaps[0]}, column {column.name!r}: is missing"
                 f"{_more(gaps)}; fill or drop the record.", gaps[0], len(gaps),
             )
         )  # fmt: skip
-    return found, values
+    return findings, values
 
 
 def _value(sheet: Sheet, column: Column, text: str, places: dict[str, float]) -> float | None:
@@ -181,8 +181,8 @@ def _strange(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
 def _beyond(column: Column, lines: Sequence[int]) -> Finding:
     named = {"low": column.low, "high": column.high}
     limits = [f"{name} = {limit:g}" for name, limit in named.items() if limit is not None]
-    said = f"line {lines[0]}, column {column.name!r}: is beyond {conjoined(limits)}{_more(lines)}."
-    return Finding(column.name, "beyond limits", said, lines[0], len(lines))
+    sentence = f"line {lines[0]}, column {column.name!r}: is beyond {conjoined(limits)}{_more(lines)}."
+    return Finding(column.name, "beyond limits", sentence, lines[0], len(lines))
 
 
 def _absent(name: str, columns: Sequence[str]) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.auditing.attacks.words import as_numbers
+from tacit.auditing.attacks.modular import as_numbers
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Exchange, View, gossip
 from tacit.typing import Array, Words

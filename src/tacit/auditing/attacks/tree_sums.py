@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from tacit.auditing.attacks.contents import Contents, contents_of
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.heard import totals
+from tacit.auditing.attacks.modular import as_numbers, minus, plus
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.attacks.words import as_numbers, minus, plus
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.tree import parents_and_depths
 from tacit.auditing.knowledge.view import View, masks_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.attacks.words import minus, plus
+from tacit.auditing.attacks.modular import minus, plus
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.typing import Words

@@ -6,8 +6,8 @@ paper's worst case; predictions come from the graph and σ alone.
 
 from collections.abc import Callable
 
+from tacit.auditing.experiments.every_link import links
 from tacit.auditing.experiments.finite import candidates, low_bits, seeds
-from tacit.auditing.experiments.links import links
 from tacit.auditing.experiments.masks import bits, folded, pairs, repeated, single
 from tacit.auditing.experiments.one_run import coordinates, knowledge, likelihood, prior, sums
 from tacit.auditing.experiments.setting import Setting, settle

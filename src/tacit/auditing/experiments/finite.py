@@ -11,7 +11,7 @@ from tacit.auditing.attacks.candidates import likeliest
 from tacit.auditing.attacks.likelihood import coefficients
 from tacit.auditing.attacks.low_bits import LowBits
 from tacit.auditing.attacks.seeds import SeedEnumeration
-from tacit.auditing.experiments.links import bits_of_links
+from tacit.auditing.experiments.every_link import bits_of_links
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.judging.verdict import Verdict, judge_looks, judge_mean, skipped
 from tacit.auditing.recording.release import release, scales_of

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.auditing import looks
-from tacit.auditing.attacks.words import minus, parts, plus
+from tacit.auditing.attacks.modular import minus, parts, plus
 from tacit.auditing.judging.verdict import Verdict, judge_looks, skipped
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Exchange, View

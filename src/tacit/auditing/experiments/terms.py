@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from tacit.auditing.attacks.modular import minus, parts
 from tacit.auditing.attacks.unmask_words import words_in
-from tacit.auditing.attacks.words import minus, parts
 from tacit.auditing.knowledge.view import Exchange, View, masks_of
 from tacit.auditing.looks.ranks import bits_of
 from tacit.auditing.recording.release import Keys, release, release_sums

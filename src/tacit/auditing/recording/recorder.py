@@ -46,7 +46,7 @@ class Recorder:
         self._heard[agent] = []
         return ListeningAlone(peers, self._wiretap, self._heard[agent], agent)
 
-    def told(self, agent: int) -> list[Exchange]:
+    def heard(self, agent: int) -> list[Exchange]:
         """Return what was heard at that agent."""
         return self._heard.get(agent, [])
 

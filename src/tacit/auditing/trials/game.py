@@ -25,8 +25,8 @@ from scipy.stats import rankdata
 
 from tacit.auditing.attacks.distinguish import NeymanPearson
 from tacit.auditing.attacks.likelihood import coefficients
+from tacit.auditing.attacks.modular import as_numbers
 from tacit.auditing.attacks.unmask_words import unmasked_words
-from tacit.auditing.attacks.words import as_numbers
 from tacit.auditing.judging.verdict import RISK, Verdict, share_limits, skipped
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View

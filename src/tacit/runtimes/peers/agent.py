@@ -29,18 +29,18 @@ from tacit.network import mixing_weights
 from tacit.protocol import longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
 from tacit.protocol.run import Begin, Commit, Draw, End, Erase, Publish, Reuse, step
-from tacit.runtimes.agent import Outcome, row_ranges, run_agent
 from tacit.runtimes.job import Job
-from tacit.runtimes.neighbours import Neighbours
+from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
+from tacit.runtimes.peers.durable_links import DurableLinks
 from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.linking import connections, restored
-from tacit.runtimes.peers.links import PeerLinks
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
+from tacit.runtimes.phases import Outcome, row_ranges, run_agent
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
@@ -200,7 +200,7 @@ class Agent:
         network, carried = self.job.network, store.record.carried
         source = Keystream(store.record.key)
         connections = self._online(store)
-        links = PeerLinks(
+        links = DurableLinks(
             self.neighbours,
             connections,
             store,
@@ -211,7 +211,7 @@ class Agent:
         )
         i, mine = self.seat.index, network.neighbours(self.seat.index)
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
-        neighbours = Neighbours(
+        neighbours = LinkedPeers(
             links,
             me=i,
             neighbours=mine.tolist(),

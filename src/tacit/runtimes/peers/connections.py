@@ -2,9 +2,13 @@
 
 Everything here runs in one event loop. The algorithm's thread drives it while it waits for messages, so that a
 round costs no change of threads; when the algorithm is busy for longer, a steward thread drives it in the
-meantime. Of every two neighbours the later in the manifest dials the earlier. Every link is read whenever the loop
-is driven, so that two agents who both write a long message never wait for each other. A link that says nothing for
-*idle* seconds, or something wrong, is closed and dialled again with growing pauses; channels do not notice.
+meantime. Of every two neighbours the later in the manifest dials the earlier. Every connection is read whenever
+the loop is driven, so that two agents who both write a long message never wait for each other. A connection that
+brings nothing for *silence* seconds, or something wrong, is closed, and the neighbour dialled again with growing
+pauses; channels do not notice.
+
+A *connection* is one TLS session that carries the channel of a link for a while: a `_Connection` here, over a
+`TlsSocket`, with the `Dialogue` that greets and cuts frames.
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from tacit.errors import NetworkError, ProtocolError
-from tacit.protocol import Channel, Connection, Frame, Kind, Phase
+from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
 from tacit.runtimes.peers.identity import pin
-from tacit.runtimes.peers.tls import Stream, dial, open_ports
+from tacit.runtimes.peers.tls import TlsSocket, dial, open_ports
 
 log = logging.getLogger("tacit.peers")
 
@@ -46,9 +50,9 @@ class Neighbour:
     dials: bool
     """Whether this agent dials it; otherwise it dials this agent."""
     channel: Channel
-    link: _Link | None = None
+    connection: _Connection | None = None
     connected: int = 0
-    """How often a link has come up."""
+    """How often a connection has come up."""
     violations: int = 0
     last_seen: float = 0.0
     bytes_in: int = 0
@@ -65,7 +69,7 @@ class Neighbour:
 
 
 class Connections:
-    """All links of one agent, driven by its algorithm while it waits, and by a steward while it computes."""
+    """The connections of one agent, driven by its algorithm while it waits, and by a steward while it computes."""
 
     def __init__(
         self,
@@ -74,7 +78,7 @@ class Connections:
         listen: tuple[str, int],
         server: ssl.SSLContext,
         client: ssl.SSLContext,
-        idle: float = 15.0,
+        silence: float = 15.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.neighbours = dict(neighbours)
@@ -83,8 +87,8 @@ class Connections:
         self.failure: BaseException | None = None
         self._by_pin = {pin(n.certificate): n for n in self.neighbours.values()}
         self._listen, self._server_context, self._client_context = listen, server, client
-        self._idle, self._clock = idle, clock
-        self._handshake = min(_HANDSHAKE, idle)
+        self._silence, self._clock = silence, clock
+        self._handshake = min(_HANDSHAKE, silence)
         self._loop = asyncio.new_event_loop()
         self._driving = threading.Lock()  # whoever holds it may run the loop, and touch what lives in it
         self._wanted = False  # by the algorithm's thread: the steward lets go
@@ -93,7 +97,7 @@ class Connections:
         self._thread = threading.Thread(target=self._run, name="tacit-links", daemon=True)
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
-        self._sockets, self._by_socket = select.poll(), dict[int, _Link]()
+        self._sockets, self._by_socket = select.poll(), dict[int, _Connection]()
         self._knocking: dict[asyncio.Task[None], None] = {}
         self._tended = 0.0
 
@@ -107,7 +111,7 @@ class Connections:
             raise NetworkError(f"cannot listen on {self._listen[0]}:{self._listen[1]} ({self.failure}).")
 
     def write(self, frames: Mapping[str, bytes]) -> None:
-        """Send frames on links that are up; what is on no link now is sent when the peer asks for it."""
+        """Send frames on connections that are up; what goes on none now is sent when the peer asks for it."""
         self._take_over()
         try:
             for name, data in frames.items():
@@ -131,8 +135,10 @@ class Connections:
         return goal()
 
     def _at_ease(self) -> bool:
-        """Tell whether all links are up and nothing waits to be written."""
-        return all(n.open and n.link is not None and not n.link.stream.is_full for n in self.neighbours.values())
+        """Tell whether all connections are up and nothing waits to be written."""
+        return all(
+            n.open and n.connection is not None and not n.connection.tls.is_full for n in self.neighbours.values()
+        )
 
     def _take_over(self) -> None:
         """Take the loop from the steward."""
@@ -143,11 +149,11 @@ class Connections:
             self._wanted = False
 
     def _hear(self, seconds: float) -> None:
-        """Take what the links bring, and nothing else: a round's way past the event loop."""
+        """Take what the connections bring, and nothing else: a round's way past the event loop."""
         for descriptor, _ in self._sockets.poll(1e3 * seconds):
-            link = self._by_socket.get(descriptor)
-            if link is not None:
-                link.stream.take()
+            connection = self._by_socket.get(descriptor)
+            if connection is not None:
+                connection.tls.take()
 
     def _tend(self, goal: Callable[[], bool], seconds: float) -> None:
         """Let the event loop do all there is to do: dial, accept, ping, write what had no room, and hear."""
@@ -162,7 +168,7 @@ class Connections:
         self._goal, self._tended = None, self._clock()
 
     def stop(self) -> None:
-        """Close all links and the port."""
+        """Close all connections and the port."""
         if self._thread.is_alive():
             self._over.set()
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -197,8 +203,8 @@ class Connections:
             for task in pending:
                 task.cancel()
             for neighbour in self.neighbours.values():
-                if neighbour.link is not None:
-                    neighbour.link.stream.abort()
+                if neighbour.connection is not None:
+                    neighbour.connection.tls.abort()
             gone = asyncio.gather(*pending, return_exceptions=True)
             gone.add_done_callback(lambda _: self._loop.stop())
             while not gone.done():  # a call to stop may still be on its way
@@ -232,42 +238,42 @@ class Connections:
             self._loop.call_later(_FIRST_PAUSE, self._loop.add_reader, port, self._answer, port)
             return
         try:
-            stream = Stream(raw, self._server_context, server=True)
+            tls = TlsSocket(raw, self._server_context, server=True)
         except OSError:  # gone again
             raw.close()
             return
         if len(self._knocking) >= _KNOCKING:
             next(iter(self._knocking)).cancel()
-        task = self._loop.create_task(self._let_in(stream))
-        task.add_done_callback(partial(_send_away, stream))
+        task = self._loop.create_task(self._let_in(tls))
+        task.add_done_callback(partial(_send_away, tls))
         task.add_done_callback(self._knocking.pop)
         self._knocking[task] = None
 
-    async def _let_in(self, stream: Stream) -> None:
+    async def _let_in(self, tls: TlsSocket) -> None:
         """Judge who it is, after the handshake."""
         try:
             async with asyncio.timeout(self._handshake):
-                await stream.handshake()
+                await tls.handshake()
         except OSError:  # of TLS and of time, too
-            stream.abort()
+            tls.abort()
             return
-        neighbour = self._who(stream)
+        neighbour = self._who(tls)
         if neighbour is None or neighbour.dials:
             log.warning("a connection was refused: not a neighbour that dials this agent")
-            stream.abort()
+            tls.abort()
             return
-        _Link(self, neighbour, stream)
+        _Connection(self, neighbour, tls)
 
     async def _keep_alive(self) -> None:
-        """Say that this agent is here, and close links that have fallen silent."""
+        """Say that this agent is here, and close connections that have fallen silent."""
         while True:
-            await asyncio.sleep(self._idle / 3.0)
+            await asyncio.sleep(self._silence / 3.0)
             for neighbour in self.neighbours.values():
-                if neighbour.link is None or not neighbour.open:
+                if neighbour.connection is None or not neighbour.open:
                     continue
-                if self._clock() - neighbour.last_seen > self._idle:
+                if self._clock() - neighbour.last_seen > self._silence:
                     neighbour.ended("silent")
-                    neighbour.link.stream.abort()
+                    neighbour.connection.tls.abort()
                 else:
                     with self.guard:
                         ping = Frame(Kind.PING, 0, neighbour.channel.safe).encode()
@@ -279,30 +285,30 @@ class Connections:
             before = neighbour.connected
             try:
                 async with asyncio.timeout(self._handshake):
-                    stream = await dial(neighbour.host, neighbour.port, self._client_context)
-                if self._who(stream) is neighbour:
-                    _Link(self, neighbour, stream)
-                elif stream.certificate is None:
-                    stream.abort()
+                    tls = await dial(neighbour.host, neighbour.port, self._client_context)
+                if self._who(tls) is neighbour:
+                    _Connection(self, neighbour, tls)
+                elif tls.certificate is None:
+                    tls.abort()
                     neighbour.ended("closed", turned_away=True)
                 else:
-                    stream.abort()
+                    tls.abort()
                     self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
-                await asyncio.wait([stream.over])
+                await asyncio.wait([tls.over])
             except OSError as error:  # of TLS and of time, too
                 neighbour.ended(_reason(error), turned_away=_turns_away(error))
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
 
-    def _who(self, stream: Stream) -> Neighbour | None:
+    def _who(self, tls: TlsSocket) -> Neighbour | None:
         """Return the neighbour whose certificate was shown: compared after every handshake."""
-        certificate = stream.certificate
+        certificate = tls.certificate
         return None if certificate is None else self._by_pin.get(pin(certificate))
 
     def _put(self, neighbour: Neighbour, data: bytes) -> None:
-        if neighbour.link is not None:
+        if neighbour.connection is not None:
             neighbour.bytes_out += len(data)
-            neighbour.link.stream.write(data)
+            neighbour.connection.tls.write(data)
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
@@ -310,46 +316,46 @@ class Connections:
         log.warning("link to %s closed: %s", neighbour.name, error)
 
 
-class _Link:
-    """A connection with a neighbour: greet, then hear until it ends."""
+class _Connection:
+    """One connection with a neighbour: greet, then hear until it ends."""
 
-    def __init__(self, connections: Connections, neighbour: Neighbour, stream: Stream) -> None:
-        if neighbour.link is not None:  # the newest link replaces an older one
-            neighbour.link.stream.abort()
+    def __init__(self, connections: Connections, neighbour: Neighbour, tls: TlsSocket) -> None:
+        if neighbour.connection is not None:  # the newest replaces an older one
+            neighbour.connection.tls.abort()
         self._all, self._neighbour = connections, neighbour
-        self.stream: Stream = stream
-        neighbour.link, neighbour.open = self, False
+        self.tls: TlsSocket = tls
+        neighbour.connection, neighbour.open = self, False
         neighbour.ended("")
-        self._connection = Connection(neighbour.channel)
-        self._number = stream.fileno()
+        self._dialogue = Dialogue(neighbour.channel)
+        self._number = tls.fileno()
         connections._sockets.register(self._number, select.POLLIN)
         connections._by_socket[self._number] = self
         self._timer = connections._loop.call_later(connections._handshake, self._not_greeted)
-        stream.listen(self._data, self._ended)
+        tls.listen(self._data, self._ended)
         with connections.guard:
             greeting = neighbour.channel.hello().encode()
         connections._put(neighbour, greeting)
 
     def _not_greeted(self) -> None:
-        if self._connection.phase is Phase.NEW:
+        if self._dialogue.phase is Phase.NEW:
             self._neighbour.ended("no answer")
-            self.stream.abort()
+            self.tls.abort()
 
     def _data(self, data: bytes) -> None:
-        """Hear, unless a newer link has replaced this one."""
-        neighbour, connection, every = self._neighbour, self._connection, self._all
-        if neighbour.link is not self:
+        """Hear, unless a newer connection has replaced this one."""
+        neighbour, dialogue, every = self._neighbour, self._dialogue, self._all
+        if neighbour.connection is not self:
             return
         neighbour.last_seen = every._clock()
         neighbour.bytes_in += len(data)
         try:
             with every.guard:
-                answers = connection.feed(data)
+                answers = dialogue.feed(data)
         except ProtocolError as error:
             every._violated(neighbour, error)
-            self.stream.abort()
+            self.tls.abort()
             return
-        if not neighbour.open and connection.phase is Phase.OPEN:
+        if not neighbour.open and dialogue.phase is Phase.OPEN:
             neighbour.open = True
             neighbour.ended("")
             neighbour.connected += 1
@@ -364,17 +370,17 @@ class _Link:
         self._all._sockets.unregister(self._number)
         del self._all._by_socket[self._number]
         neighbour = self._neighbour
-        if neighbour.link is self:
-            neighbour.link, neighbour.open = None, False
+        if neighbour.connection is self:
+            neighbour.connection, neighbour.open = None, False
             if not neighbour.trouble:
                 reason = "closed" if error is None else _reason(error)
                 neighbour.ended(reason, turned_away=error is None or _turns_away(error))
 
 
-def _send_away(stream: Stream, judged: asyncio.Task[None]) -> None:
+def _send_away(tls: TlsSocket, judged: asyncio.Task[None]) -> None:
     """Close a connection whose handshake was broken off."""
     if judged.cancelled():
-        stream.abort()
+        tls.abort()
 
 
 def _turns_away(error: BaseException) -> bool:

@@ -14,11 +14,11 @@ from tacit.protocol import Frame, Kind
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Stage
 from tacit.protocol.run import Goodbyes
-from tacit.runtimes.agent import Outcome
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
-from tacit.runtimes.stopping import Check, Verdict
+from tacit.runtimes.phases import Outcome
+from tacit.runtimes.stopping import Check, Conclusion
 
 log = logging.getLogger("tacit.peers")
 
@@ -78,7 +78,7 @@ class _Written(msgspec.Struct, frozen=True, array_like=True):
 
     x: bytes
     rounds: int
-    verdict: Verdict
+    verdict: Conclusion
     history: tuple[Check, ...]
     curvature: bytes
     value: float | None = None

@@ -32,10 +32,10 @@ from tacit.masks.mechanism import Rounded
 from tacit.protocol import decode
 from tacit.protocol.record import Carried, Stage
 from tacit.protocol.run import Supersede, carry
-from tacit.runtimes.agent import row_ranges
-from tacit.runtimes.neighbours import Message, Neighbours
+from tacit.runtimes.linked_peers import LinkedPeers, Message
 from tacit.runtimes.peers.seat import Lineage, Seat
 from tacit.runtimes.peers.store import Store
+from tacit.runtimes.phases import row_ranges
 from tacit.typing import Array, Numbers, Peers
 
 
@@ -111,8 +111,8 @@ def hide_again(carried: Carried, cost: Family, peers: Peers, *, seat: Seat) -> H
     if job.privacy is None:
         return Hidden(cost, peers)
     i, stay = origin.members.index(seat.me), set(seat.members)
-    replay = Neighbours(
-        Replay(carried.journal),
+    replay = LinkedPeers(
+        ReplayedLinks(carried.journal),
         me=i,
         neighbours=job.network.neighbours(i).tolist(),
         agents=len(job.network),
@@ -128,7 +128,7 @@ def hide_again(carried: Carried, cost: Family, peers: Peers, *, seat: Seat) -> H
     return Hidden(hidden.cost, Rounded(peers, hidden.peers.resolution))
 
 
-class Replay:
+class ReplayedLinks:
     """`Links` on which everything was said before: what is sent goes nowhere, and what comes is in the journal."""
 
     def __init__(self, journal: Sequence[Sequence[bytes]]) -> None:

@@ -67,6 +67,6 @@ def connections(
         listen=listen or seat.place[:2],
         server=context(key, own, trusted, server=True),
         client=context(key, own, trusted, server=False),
-        idle=seat.silence,
+        silence=seat.silence,
         clock=clock,
     )

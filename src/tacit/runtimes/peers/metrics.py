@@ -29,10 +29,10 @@ def metrics(agent: Agent) -> str:
 
 
 @contextmanager
-def serve_metrics(agent: Agent, port: int | None) -> Iterator[None]:
-    """Serve the counters while the agent runs; do nothing without a port."""
+def serve_metrics(agent: Agent, port: int | None) -> Iterator[int | None]:
+    """Serve the counters while the agent runs, and yield the port: a free one for 0, and nothing without one."""
     if port is None:
-        yield
+        yield None
         return
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # heavy, and few ask for it
 
@@ -52,7 +52,7 @@ def serve_metrics(agent: Agent, port: int | None) -> Iterator[None]:
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield
+        yield server.server_port
     finally:
         server.shutdown()
         server.server_close()

@@ -25,11 +25,11 @@ from typing import Any, cast
 
 from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
-from tacit.runtimes.agent import Outcome
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.reports import Reporter, Reporting
 from tacit.runtimes.peers.seat import Seat
+from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
@@ -183,7 +183,7 @@ def _serve(job: Job, seat: Seat, cost: Family, folder: str, watched: bool, tap: 
         if reporter is not None:
             reporter.tell("done", None)
         if tap is not None:
-            pipe.send(("heard", tap.told(seat.index)))
+            pipe.send(("heard", tap.heard(seat.index)))
         pipe.send(("done", outcome, agent.traffic))
     except TacitError as error:
         pipe.send(("error", error))

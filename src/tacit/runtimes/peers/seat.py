@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from tacit.errors import InputError
 from tacit.network import Network
 from tacit.runtimes.job import Job
+from tacit.spelling import did_you_mean
 
 
 class Endpoint(NamedTuple):
@@ -73,7 +74,8 @@ class Seat:
 
     def __post_init__(self) -> None:
         if self.me not in self.members:
-            raise InputError(f"{self.me!r} is no member; the manifest has {', '.join(self.members)}.")
+            meant = did_you_mean(self.me, self.members)
+            raise InputError(f"{self.me!r} is no member; the manifest has {', '.join(self.members)}.{meant}")
 
     @property
     def index(self) -> int:

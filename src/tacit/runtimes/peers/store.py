@@ -24,9 +24,9 @@ import numpy as np
 from tacit.errors import FileError, TacitError
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
-from tacit.runtimes.agent import Recalled
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers.sent import Links, Sent, erase
+from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
 
 _PAGE, _LARGE_PAGE = 4096, 65536  # of the file, in bytes: a long vector in few pages, a short one in a small page

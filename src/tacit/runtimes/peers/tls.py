@@ -21,8 +21,8 @@ _ROOM = 1 << 18  # bytes that are taken at a time
 _RECORD = 1 << 14  # bytes in a full record of TLS: after one, more will be there
 
 
-class Stream:
-    """One TLS connection over a connected socket that does not block."""
+class TlsSocket:
+    """TLS over a connected socket that does not block: what one connection is made of."""
 
     def __init__(self, raw: socket.socket, context: ssl.SSLContext, *, server: bool) -> None:
         raw.setblocking(False)
@@ -158,7 +158,7 @@ def _nothing(_: object) -> None:
     """Do nothing: nobody listens yet."""
 
 
-async def dial(host: str, port: int, context: ssl.SSLContext) -> Stream:
+async def dial(host: str, port: int, context: ssl.SSLContext) -> TlsSocket:
     """Return a connection to the first address of *host* that answers, after the handshake."""
     loop = asyncio.get_running_loop()
     failure: OSError = ConnectionRefusedError(0, "unreachable")
@@ -167,7 +167,7 @@ async def dial(host: str, port: int, context: ssl.SSLContext) -> Stream:
         try:
             raw.setblocking(False)
             await loop.sock_connect(raw, address)
-            stream = Stream(raw, context, server=False)
+            tls = TlsSocket(raw, context, server=False)
         except OSError as error:
             raw.close()
             failure = error
@@ -176,11 +176,11 @@ async def dial(host: str, port: int, context: ssl.SSLContext) -> Stream:
             raw.close()
             raise
         try:
-            await stream.handshake()
+            await tls.handshake()
         except BaseException:
-            stream.abort()
+            tls.abort()
             raise
-        return stream
+        return tls
     raise failure
 
 

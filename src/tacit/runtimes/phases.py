@@ -1,7 +1,7 @@
 """One agent, from its cost to the answer, on whatever links it has.
 
-Phase 1, then rounds of the algorithm, then the same verdict as everybody else in the same round. Looks are taken by
-maxima over the spanning tree; where all agents hold the same x there is nothing to ask.
+Phase 1, then rounds of the algorithm, then the same conclusion as everybody else in the same round. Looks are taken
+by maxima over the spanning tree; where all agents hold the same x there is nothing to ask.
 
 A `Memory` lets an agent go on where it was stopped: it keeps the state after a round, the x of the last look, and
 all looks so far, which rebuild the watch. Nothing else has to be kept, because everything else follows from the
@@ -18,9 +18,9 @@ import numpy as np
 from tacit.masks import Hidden, Source
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
+from tacit.runtimes.linked_peers import Together
 from tacit.runtimes.looking import Look, Observer
-from tacit.runtimes.neighbours import Together
-from tacit.runtimes.stopping import Check, Progress, Verdict
+from tacit.runtimes.stopping import Check, Conclusion, Progress
 from tacit.typing import Array, Cost, Peers
 
 Looks = list[tuple[int, Look]]
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
 
     x: Array
     rounds: int
-    verdict: Verdict
+    verdict: Conclusion
     history: tuple[Check, ...]
     hessian: Array | None = None
     """The summed Hessian at x, where the algorithm has it."""
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
 def run_agent(
     job: Job,
     cost: Cost,
-    neighbours: Together,
+    linked: Together,
     source: Source,
     *,
     rows: slice,
@@ -92,38 +92,38 @@ def run_agent(
     before.
     """
     memory = memory or NoMemory()
-    peers: Peers = neighbours
+    peers: Peers = linked
     algorithm = job.algorithm
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         if barriers:
-            neighbours.aside().sum(np.zeros(1))
+            linked.aside().sum(np.zeros(1))
         if hide is not None:
             cost, peers = hide(cost, peers)
         elif job.privacy is not None:
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
-            neighbours.aside().sum(np.zeros(1))
+            linked.aside().sum(np.zeros(1))
         if on_commit is not None:
             on_commit()
         watch, observer = job.watch(on_progress), Observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
-        verdict: Verdict | None = None
+        conclusion: Conclusion | None = None
         recalled = memory.recall()
         if recalled is not None:
             state, done, looks = type(state)(*recalled.state), recalled.done, list(recalled.looks)
             observer = Observer(recalled.seen)
             for round_, look in looks:
-                verdict = watch.look(round_, look)
+                conclusion = watch.look(round_, look)
         check_at = watch.next_check(looks[-1][0] if looks else 0)
-        while verdict is None:
+        while conclusion is None:
             before = state
             state = algorithm.step(state, peers, cost)
             done += 1
             if done == check_at:
-                told = observer.tell(before, state)
-                look = Look.read(told if algorithm.sums else neighbours.aside().sum(told, add=np.maximum))
+                maxima = observer.tell(before, state)
+                look = Look.read(maxima if algorithm.sums else linked.aside().sum(maxima, add=np.maximum))
                 looks.append((done, look))
-                verdict = watch.look(done, look)
+                conclusion = watch.look(done, look)
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
     findings = job.findings(state)
@@ -131,7 +131,7 @@ def run_agent(
     return Outcome(
         np.atleast_1d(state.x),
         done,
-        verdict.with_doubt(doubt),
+        conclusion.with_doubt(doubt),
         tuple(watch.history),
         findings.hessian,
         None if findings.value is None else float(findings.value),

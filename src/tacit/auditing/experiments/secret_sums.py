@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing import looks
+from tacit.auditing.attacks.modular import minus, parts, total
 from tacit.auditing.attacks.unmask_words import unmasked_words
-from tacit.auditing.attacks.words import minus, parts, total
 from tacit.auditing.experiments.single_words import attack_single_words, draw_words
 from tacit.auditing.experiments.terms import Uniform, both_ways
 from tacit.auditing.judging.verdict import Verdict, judge_looks

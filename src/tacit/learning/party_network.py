@@ -22,16 +22,16 @@ _DRAWS = 10  # networks tried, of which the best connected is taken
 def connected(names: Sequence[Any], network: Any, *, any: int) -> Network:
     """Return the network of parties: a graph of their names, "complete", "4-regular", or "auto"."""
     if isinstance(network, Network | nx.Graph):
-        found = Network(network)
-        missing = [name for name in names if name not in found.index]
-        strange = [name for name in found.agents if name not in names]
-        if missing or strange:
+        given = Network(network)
+        missing = [name for name in names if name not in given.index]
+        strangers = [name for name in given.agents if name not in names]
+        if missing or strangers:
             words = [f"lacks party {name}" for name in missing[:1]]
-            words += [f"has {name}, which has no records" for name in strange[:1]]
+            words += [f"has {name}, which has no records" for name in strangers[:1]]
             raise InputError(f"the network {conjoined(words)}: its agents must be the parties.")
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(names)  # in the parties' order
-        graph.add_edges_from(found.graph.edges())
+        graph.add_edges_from(given.graph.edges())
         return Network(graph)
     degree = _degree(network, len(names), any)
     drawn = well_connected(len(names), degree, draws=_DRAWS)

@@ -14,16 +14,16 @@ from tacit.errors import NetworkError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, decode, encode
 from tacit.protocol.run import MAY_SAY, Word
-from tacit.runtimes.agent import Recalled
-from tacit.runtimes.neighbours import Message
+from tacit.runtimes.linked_peers import Message
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
+from tacit.runtimes.phases import Recalled
 
 _EVERY_SECONDS, _EVERY_ROUNDS, _EVERY_BYTES = 0.5, 64, 1 << 24  # how often a checkpoint is taken
 
 
-class PeerLinks:
-    """`Links` over connections, and the agent's `Memory`."""
+class DurableLinks:
+    """`Links` that write down first, over connections, and the agent's `Memory`."""
 
     def __init__(
         self,

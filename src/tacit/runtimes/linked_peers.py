@@ -18,7 +18,10 @@ Message = NDArray[Any]
 
 
 class Links(Protocol):
-    """The links of one agent, however they are made. Messages on one link arrive in the order of sending."""
+    """All links of one agent, as its algorithm uses them. Messages on one link arrive in the order of sending.
+
+    Implementations are called after how they are made: `QueueLinks`, `DurableLinks`, `ReplayedLinks`.
+    """
 
     def send(self, neighbour: int, message: Message) -> None:
         """Send something to the neighbour of that row; do not wait for it to arrive."""
@@ -40,7 +43,7 @@ class Together(Peers, Protocol):
         """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
 
 
-class Neighbours:
+class LinkedPeers:
     """`Peers` for one agent that knows its own weights and its own links, and nothing else."""
 
     resolution = 0.0
@@ -63,7 +66,7 @@ class Neighbours:
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
         self._tree: list[Place] = []
-        self._aside: Neighbours | None = None
+        self._aside: LinkedPeers | None = None
 
     def mix(self, x: Array) -> Array:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
@@ -116,7 +119,7 @@ class Neighbours:
         self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
         return v
 
-    def aside(self) -> Neighbours:
+    def aside(self) -> LinkedPeers:
         """Return the same peers with a count of their own, for what is not part of the algorithm: looks."""
         if self._aside is None:
             self._aside = copy.copy(self)  # the tree is shared: whoever needs it first builds it for both

@@ -23,7 +23,7 @@ from tacit.auditing.recording.release import groups_of
 from tacit.typing import Array
 
 
-class Links(NamedTuple):
+class LinkErrors(NamedTuple):
     """What is left of one end's coefficient to everybody but the two ends, in steps of the lattice."""
 
     errors: Array
@@ -36,7 +36,7 @@ class Links(NamedTuple):
     """α_i, (E, coordinates)."""
 
 
-def alone(setting: Setting) -> Links:
+def alone(setting: Setting) -> LinkErrors:
     """Look at every link with the eyes of everybody but its ends."""
     whole = setting.drawn()
     senders, receivers = whole.terms.senders, whole.terms.receivers
@@ -47,7 +47,7 @@ def alone(setting: Setting) -> Links:
         steps, sizes = whole.steps[back] - steps, np.sqrt(2.0) * sizes
     own = (senders[out][:, None] == senders) & (receivers[out][:, None] == receivers)
     own |= (senders[out][:, None] == receivers) & (receivers[out][:, None] == senders)
-    return Links(steps + whole.misfit[i], sizes, own, whole.terms.plain_words.view(np.int64)[i])
+    return LinkErrors(steps + whole.misfit[i], sizes, own, whole.terms.plain_words.view(np.int64)[i])
 
 
 def links(setting: Setting) -> Verdict:
