@@ -159,7 +159,7 @@ def no_single_words(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_single_words")
-@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("words", [1, pytest.param(2, marks=pytest.mark.large)])  # two words are one beside another
 @pytest.mark.parametrize(
     ("masks", "attack", "network"),
     [
