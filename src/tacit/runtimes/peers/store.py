@@ -48,6 +48,8 @@ class Position(msgspec.Struct, frozen=True):
     used: list[int]
     shapes: list[list[int]]
     seen: bool
+    transcript: tuple[str, int, bool]
+    """Of all totals."""
 
 
 class Store:
@@ -160,7 +162,15 @@ class Store:
         rows = self._database.execute("SELECT body FROM journal WHERE link = ? ORDER BY number", (link,))
         return [bytes(body) for (body,) in rows]
 
-    def save(self, recalled: Recalled, *, keystreams: list[int], cursors: list[int], used: list[int]) -> None:
+    def save(
+        self,
+        recalled: Recalled,
+        *,
+        keystreams: list[int],
+        cursors: list[int],
+        used: list[int],
+        transcript: tuple[str, int, bool],
+    ) -> None:
         """Write a checkpoint into the open transaction."""
         self.begin()
         arrays = [np.asarray(part, dtype=np.float64) for part in recalled.state]
@@ -169,7 +179,7 @@ class Store:
             arrays.append(recalled.seen)
         position = Position(
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
-            shapes=[list(array.shape) for array in arrays], seen=seen,
+            shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript,
         )  # fmt: skip
         rows: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
         rows.append((0, msgspec.json.encode(position)))
