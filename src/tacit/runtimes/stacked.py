@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.costs.told import Told
+from tacit.costs.pieces import Pieces
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
@@ -96,7 +96,7 @@ class Stacked:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
         n, row = len(self.network), v.nbytes // len(self.network)
         self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
-        pieces: Any = v.pieces() if isinstance(v, Told) else [v]
+        pieces: Any = v.pieces() if isinstance(v, Pieces) else [v]
         sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
         self._told = True
         return sums[0] if len(sums) == 1 else np.concatenate(sums)

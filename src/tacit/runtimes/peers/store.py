@@ -26,7 +26,7 @@ from tacit.masks.randomness import Positions
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
 from tacit.runtimes.looking import Look
-from tacit.runtimes.peers.sent import Links, Sent, erase
+from tacit.runtimes.peers.sent import Places, Sent, erase
 from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
 
@@ -141,7 +141,7 @@ class Store:
             self._database.execute("COMMIT")
             self._open = False
 
-    def sent(self, links: Links, body: bytes) -> None:
+    def sent(self, links: Places, body: bytes) -> None:
         """Write down a message before it is sent, with the links that it goes to and its number on each."""
         self._sent.append(links, body)
 
