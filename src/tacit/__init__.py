@@ -111,9 +111,9 @@ def __getattr__(name: str) -> _typing.Any:
     home = next((home for home, names in _HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-    found = _import_module(f"tacit.{name}") if home == "tacit" else getattr(_import_module(home), name)
-    globals()[name] = found
-    return found
+    value = _import_module(f"tacit.{name}") if home == "tacit" else getattr(_import_module(home), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

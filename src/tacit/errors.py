@@ -16,6 +16,7 @@
     │   └── VacuousError      a guarantee was asked for that cannot mean anything
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
     │   └── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
+    │       └── EquivocationError   two neighbours were not told the same; nothing more was sent
     ├── NotPrivateError       no σ protects somebody on this graph
     ├── InfeasibleError       generators cannot meet the demand within their limits
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
@@ -87,6 +88,19 @@ class NetworkError(TacitError):
 
 class ProtocolError(NetworkError):
     """A peer did wrong: what it sent is refused, and the link is closed."""
+
+
+class EquivocationError(ProtocolError):
+    """Two neighbours were not told the same totals: a member tells different things to different neighbours."""
+
+    def __init__(self, neighbour: str, own: str, theirs: str, totals: int) -> None:
+        super().__init__(
+            f"{neighbour} was not told what this agent was told in {totals} sum(s): a member tells different "
+            "neighbours different things. Nothing more was sent; compare records with this neighbour, and find the "
+            "member between the two before another run."
+        )
+        self.neighbour, self.own, self.theirs, self.totals = neighbour, own, theirs, totals
+        """At the other end of the link; both digests, in hexadecimal; and of how many totals they are."""
 
 
 class NotPrivateError(TacitError):

@@ -90,7 +90,7 @@ def test_what_is_read_without_a_stamp_is_a_breach_and_with_one_is_open():
     )
     statuses = {}
     for told in (frozenset(), frozenset({1, 2, 3}), None):
-        found = attack_run(view, public, truth._replace(told=told))
+        found = attack_run(view, public, truth._replace(exposed=told))
         statuses[told] = next(f.verdict.status for f in found if f.verdict.attack == "records from sums")
     assert statuses == {frozenset(): "beaten", frozenset({1, 2, 3}): "open", None: "open"}
 

@@ -29,7 +29,7 @@ def test_words_are_those_of_the_registries():
 def test_numbers_in_help_are_those_that_hold():
     stop = Stop()
     assert (stop.tolerance, stop.max_rounds) == (defaults.TOLERANCE, defaults.MAX_ROUNDS)
-    assert (stop.patience, stop.idle) == (defaults.PATIENCE, defaults.IDLE)
+    assert (stop.patience, stop.idle) == (defaults.PATIENCE, defaults.SILENCE)
     assert Model("huber").delta == defaults.DELTA
 
 

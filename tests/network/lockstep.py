@@ -17,11 +17,14 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Dialogue, Phase
+from tacit.protocol import Dialogue, Kind, Parser, Phase
+from tacit.protocol.record import Stage
+from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.connections import Neighbour
 from tacit.runtimes.peers.store import Store
 
+WORDS = {Kind.HELLO: Word.GREETING, Kind.PING: Word.GREETING, Kind.DATA: Word.BARRIER, Kind.BYE: Word.GOODBYE}
 GIVEN_UP = 20_000  # turns after which a run that does not end is a failure
 
 
@@ -96,6 +99,9 @@ class Lockstep:
         self._ends: dict[tuple[str, str], Dialogue] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
         self._playing: Player | None = None
+        self._spoken: dict[tuple[str, str, str, int], bytes] = {}
+        self.stages: dict[str, Stage] = {}
+        """Of every state file, by name, as it is on disk."""
         self.acts = self.kills = 0
         self._dying = False
 
@@ -166,9 +172,18 @@ class Lockstep:
             raise Killed
 
     def lay(self, a: str, b: str, data: bytes) -> None:
+        """Let bytes leave: what is on disk must allow them, and no word is said otherwise the second time."""
         self.acts += 1
-        if (a, b) in self._pipes:
-            self._pipes[a, b] += data
+        if (a, b) not in self._pipes:
+            return
+        session = self.online[a].neighbours[b].channel.session
+        stage = self.stages[f"{a}-{session[:12]}.state"]
+        for frame in Parser(1 << 24).feed(data):
+            assert WORDS[frame.kind] in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
+            if frame.kind is Kind.DATA:
+                spoken = self._spoken.setdefault((session, a, b, frame.number), frame.body)
+                assert spoken == frame.body, f"{a} says something else to {b} than before"
+        self._pipes[a, b] += data
 
     def cut(self, a: str, b: str) -> None:
         for end in ((a, b), (b, a)):
@@ -239,15 +254,23 @@ def acts_of(lockstep: Lockstep) -> Any:
         def method(self: Store, *given: Any) -> Any:
             lockstep.act()
             result = methods[name](self, *given)
+            lockstep.stages[self.path.name] = self.record.stage
             lockstep.act()
             return result
 
         return method
+
+    def opened(self: Store, *given: Any, **settings: Any) -> None:
+        begun(self, *given, **settings)
+        lockstep.stages[self.path.name] = self.record.stage
+
+    begun, Store.__init__ = Store.__init__, opened
 
     for name in names:
         setattr(Store, name, counted(name))
     try:
         yield
     finally:
+        Store.__init__ = begun
         for name, method in methods.items():
             setattr(Store, name, method)

@@ -13,6 +13,7 @@ from tacit.runtimes.looking import Look
 from tacit.runtimes.peers import store as stores
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
+from tacit.runtimes.transcript import Transcript
 
 LOOK = Look(1.0, 0.5, 0.25, 0.0, None, 0.125)
 
@@ -23,7 +24,7 @@ def checkpoint(done: int) -> Recalled:
 
 
 def save(store: Store, done: int) -> None:
-    store.save(checkpoint(done), keystreams=[done], cursors=[done], used=[done])
+    store.save(checkpoint(done), keystreams=[done], cursors=[done], used=[done], transcript=Transcript().state)
 
 
 def test_a_checkpoint_that_is_committed_is_recalled(tmp_path):

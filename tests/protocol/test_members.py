@@ -193,7 +193,7 @@ class Endings(Members):
 
 
 QUICK = settings(max_examples=100, stateful_step_count=20)
-MANY = settings(max_examples=4000, stateful_step_count=50)
+MANY = settings(max_examples=2000, stateful_step_count=40)
 MACHINES = pytest.mark.parametrize("machine", [Members, Epochs, Endings], ids=lambda machine: machine.__name__)
 
 

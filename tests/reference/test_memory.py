@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.algorithms import trial
 from tacit.costs import pack, stack
-from tacit.costs.told import Told, told_hessian
+from tacit.costs.pieces import Pieces, hessian_in_pieces
 
 AGENTS, UNKNOWNS, RECORDS = 200, 160, 2
 
@@ -90,14 +90,14 @@ def test_rows_of_hessians_are_those_of_the_whole(family, weighted):
     whole = np.broadcast_to(together.hess(x), (5, 7, 7))
     np.testing.assert_allclose(together.hess_rows(x, 2, 5), whole[:, 2:5], atol=1e-12)
     np.testing.assert_allclose(together.total_hess(x), whole.sum(axis=0), atol=1e-12)
-    told = told_hessian(x, together, most=40)
+    told = hessian_in_pieces(x, together, most=40)
     np.testing.assert_allclose(told, pack(whole), atol=1e-12)
 
 
 def test_a_told_sum_is_an_array_to_numpy():
-    told = told_hessian(np.zeros(3), stack(problem("squares", n=5, m=3).costs), most=1)
+    told = hessian_in_pieces(np.zeros(3), stack(problem("squares", n=5, m=3).costs), most=1)
     joined = np.concatenate([np.ones((5, 2)), told, np.zeros((5, 1))], axis=-1)
-    assert isinstance(joined, Told)
+    assert isinstance(joined, Pieces)
     assert joined.shape == (5, 9) == np.asarray(joined).shape
     assert joined.nbytes == np.asarray(joined).nbytes
     np.testing.assert_array_equal(joined[:, :2], 1.0)

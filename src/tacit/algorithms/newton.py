@@ -91,8 +91,8 @@ class Newton(Algorithm):
         """Try one point: one sum."""
         trial, m = state.x + state.t * state.p, cost.dim
         sight = Sight(*state[-5:]).asked(cost, peers)
-        told = [value(trial, cost), *model(trial, cost, sight), cost.penalty]
-        total = tried(np.concatenate(told, axis=-1), peers, state)
+        terms = [value(trial, cost), *model(trial, cost, sight), cost.penalty]
+        total = tried(np.concatenate(terms, axis=-1), peers, state)
         if total is None and sight.bases:  # along these directions it slopes more than rows so alike could
             again, reach = sight.again, np.maximum(state.reach, 1.0 / _FARTHER)
             return state._replace(reach=reach, **again._asdict())
@@ -239,7 +239,7 @@ def _turned(H: Array, B: Array) -> Array:
     return np.asarray((turned + turned.T) / 2.0)
 
 
-def _is_good(found: Array, trial: Array, state: State, resolution: float) -> bool:
+def _is_good(objective: Array, trial: Array, state: State, resolution: float) -> bool:
     if np.isinf(state.value):
         return True
     far = float(
@@ -247,4 +247,4 @@ def _is_good(found: Array, trial: Array, state: State, resolution: float) -> boo
     )  # where the terms of a value are, before they cancel
     rounding = 8.0 * (8.0 + len(trial)) * _EPS * far * float(state.width)
     least = max(_DROWNED * (1.0 + abs(float(state.value))), 4.0 * resolution, rounding)
-    return bool(abs(state.promise) <= least or found <= state.value + _ARMIJO * state.t * state.promise)
+    return bool(abs(state.promise) <= least or objective <= state.value + _ARMIJO * state.t * state.promise)

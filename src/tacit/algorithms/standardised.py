@@ -168,8 +168,8 @@ class Standardised(Algorithm):
         return self._state(state.x, np.inf, _FIRST, state.units, state.facts, inner)
 
     def _centred(self, state: State, peers: Peers, cost: Any) -> State:
-        told = [cost.column_sums(), cost.facts] if self.intercept else [cost.facts]
-        total = peers.sum(np.concatenate(told, axis=-1))
+        terms = [cost.column_sums(), cost.facts] if self.intercept else [cost.facts]
+        total = peers.sum(np.concatenate(terms, axis=-1))
         facts = total[-len(state.facts) :]
         p = len(state.units.scale)
         centre = total[:p] / facts[0] if self.intercept else np.zeros(p)
@@ -191,8 +191,8 @@ class Standardised(Algorithm):
             unit *= float(np.sqrt(_DROWNED * peers.resolution * count)) / 2.0**10
         turned = cost.in_units(Units(centre, np.where(near, unit, 1.0)))
         about = turned.column_sums() if self.intercept else np.zeros((*cost.affine.shape[:-1], len(scale)))
-        told = np.concatenate([about[..., near], turned.column_squares(np.zeros_like(centre))[..., near]], axis=-1)
-        first, second = np.split(peers.sum(told), 2)
+        terms = np.concatenate([about[..., near], turned.column_squares(np.zeros_like(centre))[..., near]], axis=-1)
+        first, second = np.split(peers.sum(terms), 2)
         spread = second - first**2 / count  # the centre is known to a rounding only
         varies = spread > _DROWNED * peers.resolution + _LEVEL * second
         over = unit <= 2.0**-12 * np.spacing(np.abs(centre[near])) if peers.resolution else ~varies

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.algorithms.along import along
 from tacit.algorithms.directions import Sight
 from tacit.costs import pack, packed_size
-from tacit.costs.told import RowWise, told_hessian
+from tacit.costs.pieces import RowWise, hessian_in_pieces
 from tacit.errors import AlgorithmError, RangeError
 from tacit.typing import Array, Cost, Peers
 
@@ -64,6 +64,6 @@ def hessian(x: Array, cost: Cost) -> Array:
     """Return the upper triangle of ∇²h(x), (..., m(m + 1)/2); for many agents and unknowns in pieces."""
     many = cost.affine.ndim == 2 and len(cost.affine) * packed_size(cost.dim) > _PIECE
     if many and isinstance(cost, RowWise):
-        whole: Any = told_hessian(x, cost, most=_PIECE)
+        whole: Any = hessian_in_pieces(x, cost, most=_PIECE)
         return cast(Array, whole)  # joined with others by np.concatenate, it stays in pieces
     return np.broadcast_to(pack(cost.hess(x)), (*cost.affine.shape[:-1], packed_size(cost.dim)))

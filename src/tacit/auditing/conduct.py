@@ -29,7 +29,7 @@ from tacit.auditing.report import AuditReport, Belief, Row
 from tacit.auditing.trials.game import Game, play
 from tacit.auditing.trials.phase2 import play_messages
 from tacit.auditing.trials.replayed import replay
-from tacit.auditing.trials.runs import Found, Truth, attack_run, recorded_whole
+from tacit.auditing.trials.runs import AttackResult, Truth, attack_run, recorded_whole
 from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, TacitError, VacuousError
@@ -94,7 +94,7 @@ def audit(
     tell(0.05, "attacking the plain algorithm")
     plain = dataclasses.replace(job, privacy=None, floor=0.0)
     without = _attacked(problem, plain, who, truth, runtime=runtime)
-    findings: list[Found] = []
+    findings: list[AttackResult] = []
     game: Game | Verdict | None = None
     messages: Game | None = None
     if masks and job.privacy is not None:
@@ -103,7 +103,7 @@ def audit(
         findings += _experiments(job.privacy, problem, who, truth, seed, tell)
         tell(0.7, "playing games")
         game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
-        findings.append(Found(None, game.verdict() if isinstance(game, Game) else game))
+        findings.append(AttackResult(None, game.verdict() if isinstance(game, Game) else game))
         affine = job.privacy.kind == "affine" and not job.algorithm.sums
         if isinstance(game, Game) and affine and drawn_once(job.privacy):
             tell(0.8, "playing games with messages")
@@ -111,7 +111,7 @@ def audit(
                 job.privacy, problem.network, who, algorithm=job.algorithm, curvature=_typical(problem),
                 games=max(_LEARNT, games // 10), seed=seed,
             )  # fmt: skip
-            findings.append(Found(None, _of_messages(messages)))
+            findings.append(AttackResult(None, _of_messages(messages)))
     tell(1.0, "done")
     beaten = [
         f"NOT PRIVATE: an attack beats the certificate: {each.verdict.attack}, {each.verdict.says}."
@@ -200,11 +200,11 @@ def _truth(problem: Problem, job: Job, stamps: Sequence[Stamp]) -> Truth:
         labels=labels,
         values=[values_of(cost) for cost in problem.costs],
         records=[records_of(cost) for cost in problem.costs],
-        told=None if any(not stamp.agents for stamp in telling) else exposed,
+        exposed=None if any(not stamp.agents for stamp in telling) else exposed,
     )
 
 
-def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[Found]:
+def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[AttackResult]:
     public = public_knowledge(problem, job)
     view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
     findings = attack_run(view, public, truth)
@@ -213,25 +213,25 @@ def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, r
         more.append(every_sum(view, public))
     if effective is not None:
         more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
-    return findings + [Found(None, verdict) for verdict in more if verdict is not None]
+    return findings + [AttackResult(None, verdict) for verdict in more if verdict is not None]
 
 
 def _experiments(
     privacy: Mechanism, problem: Problem, who: Sequence[int], truth: Truth, seed: int | None, tell: OnProgress
-) -> list[Found]:
+) -> list[AttackResult]:
     if drawn_afresh(privacy):
         verdicts = attack_words(privacy, problem.network, who, keys=Keys(seed), rng=np.random.default_rng(seed))
-        return [Found(None, verdict) for verdict in verdicts]
+        return [AttackResult(None, verdict) for verdict in verdicts]
     if not drawn_once(privacy):
         return []
     setting = settle(privacy, problem.network, who, unknowns=problem.dim, seed=seed)
     findings = []
     for k, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(0.3 + 0.4 * k / len(EXPERIMENTS), name)
-        findings.append(Found(None, experiment(setting)))
+        findings.append(AttackResult(None, experiment(setting)))
     if truth.labels is not None and privacy.kind == "affine":
         costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
-        findings.append(Found(None, infer_labels(setting, costs, truth.labels)))
+        findings.append(AttackResult(None, infer_labels(setting, costs, truth.labels)))
     return findings
 
 
@@ -256,8 +256,8 @@ def _rows(
     problem: Problem,
     who: Sequence[int],
     truth: Truth,
-    without: list[Found],
-    findings: list[Found],
+    without: list[AttackResult],
+    findings: list[AttackResult],
     certificate: Certificate | None,
 ) -> list[Row]:
     rows = []
@@ -277,7 +277,7 @@ def _rows(
     return rows
 
 
-def _best(findings: list[Found], agent: int, dim: int) -> Belief | None:
+def _best(findings: list[AttackResult], agent: int, dim: int) -> Belief | None:
     """Return the surest belief about one agent."""
     beliefs = []
     for each in findings:

@@ -51,7 +51,7 @@ def exposures(
         sums = _sums(history, corrupted)
         known = knowledge(sums.rows)
         for agent in dict.fromkeys(sums.owners):
-            exposed += _told(known, sums, agent, history, corrupted)
+            exposed += _exposures(known, sums, agent, history, corrupted)
     return least(exposed)
 
 
@@ -70,7 +70,7 @@ def exposures_to_any(releases: Sequence[Release], t: int, *, owner: str | None =
             for agent in sorted(spared):
                 coalition = tuple(sorted(spared - {agent}))
                 theirs = [k for k, name in enumerate(sums.owners) if name in coalition]
-                exposed += _told(known.given(theirs), sums, agent, history, coalition)
+                exposed += _exposures(known.given(theirs), sums, agent, history, coalition)
     return least(exposed)
 
 
@@ -167,7 +167,7 @@ def _cancelling(weights: Array, values: Array) -> Array:
     return np.asarray(left[:, rank:].T @ weights)
 
 
-def _told(
+def _exposures(
     known: Knowledge, sums: _Sums, agent: str, history: History, coalition: tuple[str, ...]
 ) -> Iterator[Exposure]:
     """Yield what is *known* of one agent's unknowns alone: costs, changes, or else a combination."""

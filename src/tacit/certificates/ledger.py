@@ -88,7 +88,7 @@ class Review:
     exposed: tuple[Exposure, ...]
     """What it would tell of single agents, together with the runs before it; accepted or not."""
     reasons: tuple[str, ...]
-    told: tuple[Exposure, ...] = ()
+    joint: tuple[Exposure, ...] = ()
     """Sums over few agents that it would tell in the same way; no reason to refuse, and worth knowing."""
 
     @property
@@ -104,7 +104,7 @@ class Review:
             "spent": _finite(self.spent),
             "budget": self.budget,
             "reasons": list(self.reasons),
-            "exposures": [exposure.to_dict() for exposure in (*self.exposed, *self.told)],
+            "exposures": [exposure.to_dict() for exposure in (*self.exposed, *self.joint)],
         }
 
 
@@ -304,8 +304,8 @@ class Ledger:
                 "changed: a ledger with an owner does (`tacit ledger new --me NAME`)"
             )
         reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
-        told = joint_changes([*past, new], self.guards, owner=self.owner)
-        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), told)
+        joint = joint_changes([*past, new], self.guards, owner=self.owner)
+        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint)
 
     def _allows(self, exposure: Exposure, accepted: tuple[str, ...]) -> bool:
         """Tell whether a change may be known: it was accepted, or it is not the owner's, who has none to refuse."""

@@ -3,5 +3,5 @@
 TOLERANCE = 1e-9
 MAX_ROUNDS = 100_000
 PATIENCE = 86_400.0  # seconds
-IDLE = 15.0  # seconds
+SILENCE = 15.0  # seconds
 DELTA = 1.35

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import ALGORITHMS, DROPOUTS, FAMILIES, LEVELS, PAIRINGS, one_of
-from tacit.cli.defaults import DELTA, IDLE, MAX_ROUNDS, PATIENCE, TOLERANCE
+from tacit.cli.defaults import DELTA, MAX_ROUNDS, PATIENCE, SILENCE, TOLERANCE
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, announced_sheet, chosen, names_of
 from tacit.errors import InputError
@@ -97,7 +97,9 @@ def new(
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a neighbour before giving up; a day unless given.")
     ] = PATIENCE,
-    idle: Annotated[float, typer.Option(help="Seconds of silence after which a link is dialled again.")] = IDLE,
+    silence: Annotated[
+        float, typer.Option("--idle", help="Seconds of silence after which a link is dialled again.")
+    ] = SILENCE,
     dropout: Annotated[
         str,
         typer.Option(
@@ -134,7 +136,7 @@ def new(
         algorithm=algorithm,
         settings=_numbers(setting or []),
         count_columns=count_columns,
-        stop=Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=idle),
+        stop=Stop(tolerance=tolerance, max_rounds=max_rounds, patience=patience, idle=silence),
         dropout=dropout,
         title=title,
         run=run,

@@ -100,7 +100,7 @@ def check(
     else:
         lines = [f"Accepted: ε = {review.epsilon:.3g} on top of {review.spent:.3g}."] * review.accepted
         lines += [f"Refused: {reason}." for reason in review.reasons]
-        typer.echo("\n".join([*lines, *(f"Caution: {exposure}." for exposure in review.told)]))
+        typer.echo("\n".join([*lines, *(f"Caution: {exposure}." for exposure in review.joint)]))
     if not review.accepted:
         raise typer.Exit(1)
 

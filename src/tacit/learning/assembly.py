@@ -82,7 +82,7 @@ class Assembly:
         )  # fmt: skip
         if dealt and self.privacy is not None:
             self.account = replace(self.account, stamps=(*self.account.stamps, _MADE_UP))
-        self._told = 0  # numbers that the model's own run has told
+        self._run_numbers = 0  # numbers that the model's own run has told
         self._fitted: Problem | None = None
         self._at = np.zeros(0)
         for stamp in self.account.stamps:
@@ -134,14 +134,14 @@ class Assembly:
         H = self._fitted.stack.hess(x).sum(axis=0)
         return float(np.diag(H).max())
 
-    def total(self, told: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
+    def total(self, terms: Sequence[Array], what: str, *, columns: Sequence[str] = ()) -> Array:
         """Return the sum of one vector per party. *columns* names its entries, should a number be too large."""
         masks = self.sums
         if masks is not None:
-            self._refuse_large(told, masks.bound, columns)
-        job = adding_up(self.network, told, privacy=masks)
+            self._refuse_large(terms, masks.bound, columns)
+        job = adding_up(self.network, terms, privacy=masks)
         run = self._runs(job, None)
-        self.account = self.account.entered(what, numbers=len(told[0]), sums=1)
+        self.account = self.account.entered(what, numbers=len(terms[0]), sums=1)
         return np.array(run.x[0])
 
     def solve(self, costs: Sequence[Family], what: str, *, x0: Array, tol: float, max_iter: int) -> Answer:
@@ -179,7 +179,7 @@ class Assembly:
             numbers = sum(Summand(part).size(problem.dim) for part in phase2.sums)
             line = f"{what}: {conjoined(phase2.sums)}"
             self.account = self.account.entered(line, numbers=numbers, sums=phase2.rounds)
-            self._told = self.account.sums[-1].total
+            self._run_numbers = self.account.sums[-1].total
         else:  # effective costs are in the open, and with them the sum of what the masks hide
             line = f"{what}, by gossip: the sum of what the masks hide"
             hidden = self.privacy.basis.scales(problem.dim) if drawn_once(self.privacy) else x0
@@ -197,7 +197,7 @@ class Assembly:
         tells = answer.record.tells
         if tells is None or not answer.record.phase2.sums:
             return answer
-        tells = tells.beside(sum(line.total for line in self.account.sums) - self._told)
+        tells = tells.beside(sum(line.total for line in self.account.sums) - self._run_numbers)
         others = [stamp for stamp in answer.record.stamps if stamp.reason != "answer tells"]
         stamps = stamps_of(tells)
         if answer.record.private and voided(stamps):  # else `solve` has said it
@@ -214,20 +214,20 @@ class Assembly:
             return None
         if len(self.network) == 2:
             if answer is None:  # `solve` has said it of a model
-                said = "NOT PRIVATE: of two parties, each learns the other's part from the sum."
-                warnings.warn(said, NotPrivateWarning, stacklevel=4)
+                sentence = "NOT PRIVATE: of two parties, each learns the other's part from the sum."
+                warnings.warn(sentence, NotPrivateWarning, stacklevel=4)
             return None
         if answer is None:
             stamps = (*of_masks(self.privacy), *self.account.stamps)
             network = certify(self.network, any=self.any, sigma=math.inf)
-            found = of_run(network, stamps=stamps, pairing=self.privacy.pairing)
+            certificate = of_run(network, stamps=stamps, pairing=self.privacy.pairing)
         else:
-            found = answer.certificate(any=self.any)
-        if not found.is_private and (answer is None or answer.record.private):  # else `solve` has said it
-            word = next(stamp.word for stamp in exposing(found.stamps, found) if stamp.voids)
-            said = headline(found) if voided(found.stamps) else f"{word}: {headline(found)}"
-            warnings.warn(said, NotPrivateWarning, stacklevel=4)
-        return found
+            certificate = answer.certificate(any=self.any)
+        if not certificate.is_private and (answer is None or answer.record.private):  # else `solve` has said it
+            word = next(stamp.word for stamp in exposing(certificate.stamps, certificate) if stamp.voids)
+            sentence = headline(certificate) if voided(certificate.stamps) else f"{word}: {headline(certificate)}"
+            warnings.warn(sentence, NotPrivateWarning, stacklevel=4)
+        return certificate
 
     def exposing(self, answer: Answer, certificate: Certificate | None) -> Answer:
         """Return the answer with a stamp where so many parties as may collude learn something exactly."""
@@ -235,9 +235,9 @@ class Assembly:
             return answer
         return _with(answer, exposing(answer.record.stamps, certificate), answer.record.tells)
 
-    def _refuse_large(self, told: Sequence[Array], bound: float, columns: Sequence[str]) -> None:
+    def _refuse_large(self, terms: Sequence[Array], bound: float, columns: Sequence[str]) -> None:
         """Refuse what no party should send: each would see this of its own numbers, and nobody else's."""
-        for name, numbers in zip(self.network.agents, told, strict=True):
+        for name, numbers in zip(self.network.agents, terms, strict=True):
             large = np.flatnonzero(~(np.abs(numbers) <= bound))
             if len(large):
                 place = f", column {columns[large[0]]!r}" if len(columns) else ""

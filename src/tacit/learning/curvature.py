@@ -86,8 +86,8 @@ def curvature(
     what = "Hessians at the fit, for standard errors"
     while True:
         bends = [pack(_bend(cost, x, sight)) for cost in costs]
-        told = [np.concatenate(each) for each in zip(bends, facts, strict=True)] if sight.is_plain else bends
-        summed = assembly.total(told, what)
+        terms = [np.concatenate(each) for each in zip(bends, facts, strict=True)] if sight.is_plain else bends
+        summed = assembly.total(terms, what)
         total = summed[size:] if sight.is_plain else total
         A = unpack(summed[:size], m) + sight.B.T @ (penalty[:, None] * sight.B)
         seen = sight.directions(A, assembly.resolution)

@@ -132,10 +132,10 @@ def _declared(levels: Any, columns: NDArray[Any]) -> list[list[Any]]:
 
 def _occurring(name: Any, rows: NDArray[Any], declared: Sequence[Sequence[Any]], columns: NDArray[Any]) -> Array:
     """Return 1 for every level that a party has, 0 for others; refuse what is not listed, without showing it."""
-    told: list[float] = []
+    flags: list[float] = []
     for k, levels in enumerate(declared):
         entries = set(rows[:, k].tolist())
         if not entries <= set(levels):
             raise DataError(f"party {name}, column {columns[k]!r}: has a level that levels= does not list.")
-        told += [float(level in entries) for level in levels]
-    return np.array(told)
+        flags += [float(level in entries) for level in levels]
+    return np.array(flags)

@@ -79,16 +79,16 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
 
     def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
         """Start from the least squares, which one sum gives; end there if they leave no residual at all."""
-        told = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
+        records = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
         extras = [party.extras for party in table.parties]
         costs = [
             LeastSquares(Z, y, intercept=self.fit_intercept, **more)
-            for (Z, y), more in zip(told, extras, strict=True)
+            for (Z, y), more in zip(records, extras, strict=True)
         ]
         start = np.zeros(costs[0].dim)
         answer = assembly.solve(costs, "least squares, to start from", x0=start, tol=self.tol, max_iter=1)
         x, p = answer.x, len(units.scale)
-        residuals = [y - Z @ x[:p] - (x[p] if self.fit_intercept else 0.0) for Z, y in told]
+        residuals = [y - Z @ x[:p] - (x[p] if self.fit_intercept else 0.0) for Z, y in records]
         squared = [np.array([party.mass @ r**2]) for party, r in zip(table.parties, residuals, strict=True)]
         squares = assembly.total(squared, "squared residuals")
         scale = float(np.sqrt(max(squares[0], 0.0) / self._weight_of(units)))

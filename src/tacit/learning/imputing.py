@@ -43,12 +43,12 @@ class PrivateImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Learn the means of what is there; *groups* names the party of every row, as in the models."""
         table = read(self, X, None, groups, gaps=True)
         assembly = Assembly.of(self, table, target=False)
-        told = []
+        terms = []
         for party in table.parties:
             there = ~np.isnan(party.X)
-            told.append(np.concatenate([np.where(there, party.X, 0.0).sum(axis=0), there.sum(axis=0)]))
+            terms.append(np.concatenate([np.where(there, party.X, 0.0).sum(axis=0), there.sum(axis=0)]))
         total = assembly.total(
-            told, "sums and numbers of the values that are there", columns=[*table.columns, *table.columns]
+            terms, "sums and numbers of the values that are there", columns=[*table.columns, *table.columns]
         )
         sums, counts = np.split(total, 2)
         empty = np.flatnonzero(np.rint(counts) == 0)

@@ -106,8 +106,8 @@ class Summary:
         widths = [max(len(row[k]) for row in [heads, *cells]) for k in range(len(heads))]
         table = [_row(row, widths) for row in [heads, *cells]]
         rule = "-" * len(table[0])
-        said = "   ".join(f"{name}: {value}" for name, value in facts)
-        return [self.model, said, rule, table[0], rule, *table[1:], rule, *(f"Note: {note}" for note in self.notes)]
+        line = "   ".join(f"{name}: {value}" for name, value in facts)
+        return [self.model, line, rule, table[0], rule, *table[1:], rule, *(f"Note: {note}" for note in self.notes)]
 
 
 def covariance(G: Array, penalty: Array, dispersion: float) -> Array:

@@ -112,14 +112,14 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
                     f"party {party.name}, column {table.target!r}: has a class that classes= does not list."
                 )
             coded.append(place.astype(np.float64))
-        told = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
-        counts = assembly.total(told, "number of records of every class")
+        terms = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
+        counts = assembly.total(terms, "number of records of every class")
         if any(party.weight is not None for party in table.parties):
-            told = [
+            terms = [
                 np.bincount(y.astype(np.intp), weights=party.mass, minlength=len(known)).astype(np.float64)
                 for party, y in zip(table.parties, coded, strict=True)
             ]
-            masses = assembly.total(told, "weight of the records of every class")
+            masses = assembly.total(terms, "weight of the records of every class")
         else:
             masses = np.rint(counts)
         empty = np.flatnonzero(np.rint(counts) == 0)
@@ -166,9 +166,9 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
                     f"class_weight = {self.class_weight!r} is neither 'balanced' nor a dict of weights."
                 )
             return np.asarray(counts.sum() / (len(counts) * counts))
-        strange = [label for label in self.class_weight if label not in known.tolist()]
-        if strange:
-            raise InputError(f"class_weight names {strange[0]!r}, which is no class.")
+        strangers = [label for label in self.class_weight if label not in known.tolist()]
+        if strangers:
+            raise InputError(f"class_weight names {strangers[0]!r}, which is no class.")
         factors = np.array([float(self.class_weight.get(label, 1.0)) for label in known.tolist()])
         if not (np.isfinite(factors) & (factors >= 0)).all():
             raise InputError("class_weight must be zero or positive.")

@@ -177,8 +177,8 @@ class PrivateModel(BaseEstimator):
         units = measure(table, assembly, intercept=self.fit_intercept, target=self._scaled_target, mass=self._mass)
         answer, fit = self._fitted(table, assembly, units)
         if not answer.converged:
-            said = f"{type(self).__name__} did not converge: {self._why(answer)}"
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+            sentence = f"{type(self).__name__} did not converge: {self._why(answer)}"
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         self._finish(fit, table, table.columns)
         del self._mass
         if gone is not None:
@@ -295,16 +295,16 @@ class PrivateModel(BaseEstimator):
 
 def _left_out(dropped: Sequence[int], assembly: Assembly) -> int:
     """Return how many records all parties together have left out; no party's own number is told."""
-    told = [np.array([float(count)]) for count in dropped]
-    return round(float(assembly.total(told, "number of records left out because of gaps")[0]))
+    terms = [np.array([float(count)]) for count in dropped]
+    return round(float(assembly.total(terms, "number of records left out because of gaps")[0]))
 
 
 def _total_weight(table: Table, assembly: Assembly) -> float | None:
     """Return the sum of all records' weights; None where they have none."""
     if all(party.weight is None for party in table.parties):
         return None
-    told = [np.array([float(party.mass.sum())]) for party in table.parties]
-    total = float(assembly.total(told, "sum of the weights")[0])
+    terms = [np.array([float(party.mass.sum())]) for party in table.parties]
+    total = float(assembly.total(terms, "sum of the weights")[0])
     if not total > 0:
         raise DataError("every record of every party has the weight zero: nothing is left to fit.")
     return total

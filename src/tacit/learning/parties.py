@@ -174,9 +174,11 @@ def refuse_other_columns(name: Any, columns: Sequence[str], other: Any, expected
     missing = [column for column in expected if column not in columns]
     extra = [column for column in columns if column not in expected]
     if missing or extra:
-        said = [f"lacks the column {column!r}" for column in missing[:1]]
-        said += [f"has the column {column!r}" for column in extra[:1]]
-        raise DataError(f"party {name} {conjoined(said)}, unlike party {other}; all parties need the same columns.")
+        differences = [f"lacks the column {column!r}" for column in missing[:1]]
+        differences += [f"has the column {column!r}" for column in extra[:1]]
+        raise DataError(
+            f"party {name} {conjoined(differences)}, unlike party {other}; all parties need the same columns."
+        )
     moved = next(a for a, b in zip(columns, expected, strict=True) if a != b)
     raise DataError(f"party {name} has its columns in another order than party {other}, first {moved!r}.")
 

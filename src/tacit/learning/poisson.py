@@ -58,15 +58,15 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         for party in table.parties:
             if (party.y < 0).any():
                 raise DataError(f"party {party.name}, column {table.target!r}: has negative counts.")
-        told = [np.array([party.mass @ party.y]) for party in table.parties]
-        self._counted = float(assembly.total(told, "sum of the counts", columns=[table.target])[0])
+        terms = [np.array([party.mass @ party.y]) for party in table.parties]
+        self._counted = float(assembly.total(terms, "sum of the counts", columns=[table.target])[0])
         if not self._counted > 0:
             raise DataError(f"column {table.target!r}: every count of every party is zero; no rate fits that.")
         self._exposed = 0.0
         if not self.fit_intercept or all(party.offset is None for party in table.parties):
             return table
-        told = [np.array([party.mass.sum(), party.mass @ np.exp(party.shift)]) for party in table.parties]
-        mass, exposed = assembly.total(told, "sum of the exposures")
+        terms = [np.array([party.mass.sum(), party.mass @ np.exp(party.shift)]) for party in table.parties]
+        mass, exposed = assembly.total(terms, "sum of the exposures")
         self._exposed = float(
             np.log(exposed / mass)
         )  # the offset is then about zero, and the intercept takes the rest

@@ -72,20 +72,20 @@ def moments(
     unit = _units([np.sqrt(w)[:, None] * X for X, w in zip(away, each, strict=True)], count, assembly, columns)
     second = [w @ (X / unit) ** 2 for X, w in zip(away, each, strict=True)]
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
-    found = Moments(count, mean, squares / (mass or count) * unit**2)
+    statistics = Moments(count, mean, squares / (mass or count) * unit**2)
     small = (squares <= _DROWNED * assembly.resolution) & (unit == 1.0)
     if not small.any():
-        return found
-    off = [X[:, small] for X in away]
+        return statistics
+    deviations = [X[:, small] for X in away]
     names = [column for column, drowned in zip(columns, small, strict=True) if drowned]
-    shift, variance = _enlarged(off, each, assembly, names, count, mass or count, centred=centred)
-    mean, found.variance[small] = mean.copy(), variance
+    shift, variance = _enlarged(deviations, each, assembly, names, count, mass or count, centred=centred)
+    mean, statistics.variance[small] = mean.copy(), variance
     mean[small] = shift + (mean[small] if centred else 0.0)
-    return replace(found, mean=mean)
+    return replace(statistics, mean=mean)
 
 
 def _enlarged(
-    off: Sequence[Array],
+    deviations: Sequence[Array],
     weights: Sequence[Array],
     assembly: Assembly,
     names: Sequence[str],
@@ -96,12 +96,14 @@ def _enlarged(
 ) -> tuple[Array, Array]:
     """Return mean and variance of columns whose squares drown in a sum's resolution, in units that they fill.
 
-    *off* are deviations from a mean that is known to that resolution only; the mean returned is theirs.
+    *deviations* are from a mean that is known to that resolution only; the mean returned is theirs.
     """
-    told = [np.concatenate([np.abs(d).sum(axis=0), w @ d]) / _SMALL for d, w in zip(off, weights, strict=True)]
-    sums = assembly.total(told, "deviations of small columns", columns=[*names, *names])
+    terms = [
+        np.concatenate([np.abs(d).sum(axis=0), w @ d]) / _SMALL for d, w in zip(deviations, weights, strict=True)
+    ]
+    sums = assembly.total(terms, "deviations of small columns", columns=[*names, *names])
     sizes, mean = np.split(_SMALL * sums, 2) / np.array([[1.0], [mass]])
-    gone = [name for k, name in enumerate(names) if sizes[k] == 0.0 and any(d[:, k].any() for d in off)]
+    gone = [name for k, name in enumerate(names) if sizes[k] == 0.0 and any(d[:, k].any() for d in deviations)]
     if gone:
         raise DataError(
             f"column(s) {listed([repr(name) for name in gone])}: the numbers are so small that secret sums lose "
@@ -110,8 +112,8 @@ def _enlarged(
     if not sizes.any():
         return mean, np.zeros(len(names))
     unit = np.exp2(np.rint(np.log2(np.where(sizes > 0, sizes / count, 1.0))))
-    told = [w @ ((d - mean * centred) / unit) ** 2 for d, w in zip(off, weights, strict=True)]
-    squares = assembly.total(told, "sums of squared deviations of small columns", columns=names)
+    terms = [w @ ((d - mean * centred) / unit) ** 2 for d, w in zip(deviations, weights, strict=True)]
+    squares = assembly.total(terms, "sums of squared deviations of small columns", columns=names)
     return mean, np.where(sizes > 0, squares / mass * unit**2, 0.0)
 
 
@@ -188,10 +190,10 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, 
     rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
     columns = [*table.columns, table.target] if target else list(table.columns)
     weights = None if mass is None else [party.mass for party in table.parties]
-    found = moments(rows, assembly, columns, centred=intercept, weights=weights, mass=mass)
+    statistics = moments(rows, assembly, columns, centred=intercept, weights=weights, mass=mass)
     stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
     p = len(table.columns)
-    constant = _the_same(rows, found, assembly, columns) if intercept else found.variance == 0.0
+    constant = _the_same(rows, statistics, assembly, columns) if intercept else statistics.variance == 0.0
     varies = ~constant[:p]
     if not varies.any():
         raise DataError(
@@ -205,27 +207,27 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, 
             CollinearWarning,
             stacklevel=5,
         )
-    scale = np.sqrt(found.variance)
+    scale = np.sqrt(statistics.variance)
     scale = np.where((scale > 0) & ~constant, scale, 1.0)
-    centre = found.mean if intercept else np.zeros_like(found.mean)
-    count, living = int(found.count), np.flatnonzero(varies)
+    centre = statistics.mean if intercept else np.zeros_like(statistics.mean)
+    count, living = int(statistics.count), np.flatnonzero(varies)
     if not target:
         return Units(count, centre[living], scale[living], varies)
-    middle, spread, mean = float(centre[p]), float(scale[p]), float(found.mean[p])
+    middle, spread, mean = float(centre[p]), float(scale[p]), float(statistics.mean[p])
     return Units(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
 
 
-def _the_same(rows: Sequence[Array], found: Moments, assembly: Assembly, columns: Sequence[str]) -> Rows:
+def _the_same(rows: Sequence[Array], statistics: Moments, assembly: Assembly, columns: Sequence[str]) -> Rows:
     """Return which columns are one number in all records: one more sum, where some vary as little as rounding.
 
     Their deviations d, in roundings of the mean, are small whole numbers and a fraction: n Σd² = (Σd)² where all
     are equal. A column that varies by its last digit can still be what the labels follow.
     """
-    near = found.constant
+    near = statistics.constant
     if not near.any():
         return near
-    unit = np.spacing(np.abs(found.mean[near]))
-    away = [(X[:, near] - found.mean[near]) / unit for X in rows]
+    unit = np.spacing(np.abs(statistics.mean[near]))
+    away = [(X[:, near] - statistics.mean[near]) / unit for X in rows]
     names = [column for column, close in zip(columns, near, strict=True) if close]
     small = [name for k, name in enumerate(names) if any((np.abs(d[:, k]) > _FAR).any() for d in away)]
     if small:
@@ -233,11 +235,11 @@ def _the_same(rows: Sequence[Array], found: Moments, assembly: Assembly, columns
             f"column(s) {listed([repr(name) for name in small])}: the numbers are so small that secret sums lose "
             "their squares; use smaller units, so that the numbers grow."
         )
-    told = [np.concatenate([d.sum(axis=0), (d**2).sum(axis=0)]) for d in away]
-    total = assembly.total(told, "deviations of columns that are all but constant", columns=[*names, *names])
+    terms = [np.concatenate([d.sum(axis=0), (d**2).sum(axis=0)]) for d in away]
+    total = assembly.total(terms, "deviations of columns that are all but constant", columns=[*names, *names])
     first, second = np.split(total, 2)
     same = near.copy()
-    same[near] = found.count * second - first**2 <= 1e-6 * found.count
+    same[near] = statistics.count * second - first**2 <= 1e-6 * statistics.count
     return same
 
 
@@ -275,9 +277,9 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """Learn means and variances; *groups* names the party of every row, as in the models."""
         table = read(self, X, None, groups)
         assembly = Assembly.of(self, table, target=False)
-        found = moments([party.X for party in table.parties], assembly, table.columns)
-        self.mean_, self.var_, self.n_samples_seen_ = found.mean, found.variance, int(found.count)
-        self.scale_ = np.where(found.constant, 1.0, np.sqrt(found.variance)) if self.with_std else None
+        statistics = moments([party.X for party in table.parties], assembly, table.columns)
+        self.mean_, self.var_, self.n_samples_seen_ = statistics.mean, statistics.variance, int(statistics.count)
+        self.scale_ = np.where(statistics.constant, 1.0, np.sqrt(statistics.variance)) if self.with_std else None
         self.ledger_ = assembly.account
         self.certificate_ = assembly.certificate()
         return self

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.costs.told import Piece, Told
+from tacit.costs.pieces import Piece, Pieces
 from tacit.coverage import GENERAL, Coverage, Kind
 from tacit.errors import ProtectionError, RangeError
 from tacit.masks.fixed_point import FixedPoint, Ring
@@ -131,8 +131,8 @@ class SecretSums:
         if add is not np.add:
             raise ProtectionError("secret sums add up, and nothing else: masks do not cancel in another operation.")
         fixed, ring = self._fixed_point, self._fixed_point.ring
-        if isinstance(v, Told):
-            words: Any = self._told(v)
+        if isinstance(v, Pieces):
+            words: Any = self._masked_pieces(v)
         else:
             fits = fixed.fits(v)[..., None]
             words = self._masked(v if fits.all() else np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step))
@@ -147,7 +147,7 @@ class SecretSums:
             )
         return total[:-1]
 
-    def _told(self, v: Told) -> Told:
+    def _masked_pieces(self, v: Pieces) -> Pieces:
         """Return the masked words of what is made piece by piece; to be made once, as masks are drawn then."""
         fixed, each = self._fixed_point, self._fixed_point.ring.words
         fits = np.logical_and.reduce([fixed.fits(piece) for piece in v.pieces()])[..., None]
@@ -166,7 +166,7 @@ class SecretSums:
             return np.where(fits, words, self._noise(words.shape[-1]))
 
         pieces = [Piece(each * width, piece) for width in v.widths]
-        return Told(
+        return Pieces(
             v.shape[0], [*pieces, Piece(each, lambda: made(np.where(fits, 0.0, fixed.step)))], dtype=np.uint64
         )
 

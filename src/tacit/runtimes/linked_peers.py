@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ProtocolError
+from tacit.errors import EquivocationError, ProtocolError
 from tacit.runtimes.traffic import Traffic
+from tacit.runtimes.transcript import DIGEST_WORDS, Transcript, hexadecimal
 from tacit.runtimes.tree import Place, find_place
 from tacit.typing import Array, Numbers, Peers, Rows
 
@@ -42,9 +43,18 @@ class Together(Peers, Protocol):
     def aside(self) -> Peers:
         """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
 
+    def confirm(self, hops: int = 1) -> None:
+        """Compare with all neighbours what this agent was told; refuse to go on where it was not the same.
+
+        Whoever refuses says nothing more, so that after more *hops* those farther away have noticed, too.
+        """
+
 
 class LinkedPeers:
-    """`Peers` for one agent that knows its own weights and its own links, and nothing else."""
+    """`Peers` for one agent that knows its own weights and its own links, and nothing else.
+
+    Masked words are sent only after all neighbours were found to know the same totals: `tacit.runtimes.transcript`.
+    """
 
     resolution = 0.0
 
@@ -58,6 +68,7 @@ class LinkedPeers:
         own_weight: float,
         weights: Array,
         names: Sequence[str] = (),
+        transcript: Transcript | None = None,
     ) -> None:
         self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
@@ -65,6 +76,7 @@ class LinkedPeers:
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
+        self._transcript = transcript or Transcript()
         self._tree: list[Place] = []
         self._aside: LinkedPeers | None = None
 
@@ -83,22 +95,44 @@ class LinkedPeers:
         self, r: Numbers, *, more: bool = False, only: Rows | None = None, known: Numbers | None = None
     ) -> Numbers:
         """Send row k to neighbour k, and return the rows that came back."""
+        compares = self._transcript.is_open and not more and r.dtype == np.uint64
+        if compares and known is not None:
+            self.confirm()
+            self.traffic.count(exchanges=1, messages=0, bytes=0)
         if known is not None:
             return known
-        if only is not None:
-            return self._hand_over(r, only, more=more)
-        return np.stack(self._exchange(list(r), more=more))
+        sent = len(r) if only is None else int(only.sum())
+        self.traffic.count(exchanges=not more, messages=0 if more else sent, bytes=sent * r[0].nbytes)
+        return self._compared(r, only) if compares else self._traded(r, only)
 
-    def _hand_over(self, r: Numbers, only: Rows, *, more: bool) -> Numbers:
-        """Send some rows, and return the others, which the neighbours send."""
-        for row in np.flatnonzero(only):
-            self._links.send(int(row), r[row])
-        sent = int(only.sum())
-        self.traffic.count(exchanges=not more, messages=0 if more else sent, bytes=int(r[only].nbytes))
+    def _traded(self, r: Numbers, only: Rows | None, *, digests: bool = False) -> Numbers:
+        """Trade all rows, or send *only* some and receive the others; *digests* before them always go both ways."""
+        if only is None:
+            return np.stack(self._received(self._links.exchange(list(r)), like=list(r), digests=digests))
+        always = DIGEST_WORDS if digests else 0
+        for row, width in enumerate(np.where(only, r.shape[1], always)):
+            if width:
+                self._links.send(row, r[row, :width])
         came = np.zeros_like(r)
-        for row in np.flatnonzero(~only):
-            came[row] = self._receive(int(row), like=r[row])
+        for row, width in enumerate(np.where(only, always, r.shape[1])):
+            if width:
+                came[row, :width] = self._receive(row, like=r[row, :width], digest=digests)
         return came
+
+    def _compared(self, r: Numbers, only: Rows | None) -> Numbers:
+        """Trade rows with the digest of all totals before each of them: nothing is returned where they differ."""
+        digests = np.tile(self._transcript.words, (len(r), 1))
+        rows: Any = np.concatenate([digests, r], axis=1)
+        came = self._traded(rows, only, digests=True)
+        self._transcript.close()
+        return came[:, DIGEST_WORDS:]
+
+    def confirm(self, hops: int = 1) -> None:
+        """Compare the digest of all totals with all neighbours: once, unless that was done since the last one."""
+        for _ in range(hops if hops > 1 or self._transcript.is_open else 0):
+            mine = [self._transcript.words] * self.degree
+            self._received(self._links.exchange(mine), like=mine, digests=True)
+            self._transcript.close()
 
     def total(self, r: Numbers) -> Numbers:
         """Return the sum of the own rows."""
@@ -107,13 +141,18 @@ class LinkedPeers:
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the network: up the tree to the root, and down again."""
         place = self._find_place()
+        if v.dtype == np.uint64:  # masked: never sent before all neighbours were found to know the same
+            self.confirm()
         for child in place.children:
             v = add(v, self._receive(child, like=v))
         if place.parent is not None:
             self._links.send(place.parent, v)
-            v = self._receive(place.parent, like=v)
+            below, v = v, self._receive(place.parent, like=v)
+            if add is np.maximum and (v < below).any():
+                raise ProtocolError(f"{self._names[place.parent]} sent a largest number below what it was sent.")
         for child in place.children:
             self._links.send(child, v)
+        self._transcript.add(v)
         self._links.flush()  # those below wait for it, while this agent computes
         spoken = len(place.children) + (place.parent is not None)
         self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
@@ -129,17 +168,35 @@ class LinkedPeers:
     def _find_place(self) -> Place:
         """Return the own place in the spanning tree, which all agents build before their first sum."""
         if not self._tree:
-            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange))
+            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange, self._names))
         return self._tree[0]
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
         spoken = 0 if more else len(messages)
         self.traffic.count(exchanges=not more, messages=spoken, bytes=len(messages) * messages[0].nbytes)
-        came = self._links.exchange(messages)
-        return [_like(*each) for each in zip(messages, came, self._names, strict=True)]
+        return self._received(self._links.exchange(messages), like=messages)
 
-    def _receive(self, row: int, *, like: Message) -> Message:
-        return _like(like, self._links.receive(row), self._names[row])
+    def _received(
+        self, messages: list[Message], *, like: Sequence[Message], digests: bool = False
+    ) -> list[Message]:
+        if digests:  # all of them, before anything else is said about any
+            for row, message in enumerate(messages):
+                self._compare(row, message)
+        return [_like(*each) for each in zip(like, messages, self._names, strict=True)]
+
+    def _receive(self, row: int, *, like: Message, digest: bool = False) -> Message:
+        message = self._links.receive(row)
+        if digest:
+            self._compare(row, message)
+        return _like(like, message, self._names[row])
+
+    def _compare(self, row: int, message: Message) -> None:
+        """Refuse a digest that is not the own; of a neighbour that is elsewhere in the run it is another."""
+        mine, theirs = self._transcript.words, message[:DIGEST_WORDS]
+        if message.dtype.kind == "u" and len(theirs) == DIGEST_WORDS and not np.array_equal(theirs, mine):
+            raise EquivocationError(
+                self._names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
+            )
 
 
 def _like(mine: Message, theirs: Message, sender: str) -> Message:

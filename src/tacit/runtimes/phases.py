@@ -21,6 +21,7 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import Together
 from tacit.runtimes.looking import Look, Observer
 from tacit.runtimes.stopping import Check, Conclusion, Progress
+from tacit.runtimes.transcript import farthest
 from tacit.typing import Array, Cost, Peers
 
 Looks = list[tuple[int, Look]]
@@ -103,6 +104,7 @@ def run_agent(
             cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
             linked.aside().sum(np.zeros(1))
+            linked.confirm()
         if on_commit is not None:
             on_commit()
         watch, observer = job.watch(on_progress), Observer()
@@ -126,6 +128,7 @@ def run_agent(
                 conclusion = watch.look(done, look)
                 check_at = watch.next_check(done)
             memory.remember(Recalled(done, tuple(state), observer.seen, looks))
+    linked.confirm(farthest(job.network))  # whoever ends, ends with what all were told
     findings = job.findings(state)
     doubt = Doubt.of(findings)
     return Outcome(

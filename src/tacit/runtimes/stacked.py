@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tacit.costs.told import Told
+from tacit.costs.pieces import Pieces
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
@@ -37,6 +37,7 @@ class Stacked:
     def __init__(self, network: Network, weights: str = "metropolis") -> None:
         self.network = network
         self._traffic = Traffic()
+        self._told = False  # whether there was a total
         self._gossips = self._gossiped = 0  # times, and bytes of all agents' own rows
         self.degree: Array = network.degrees.astype(np.float64)[:, None]
         self.links = 2 * len(network.links)
@@ -77,6 +78,7 @@ class Stacked:
     ) -> Numbers:
         """Let row (i, j) trade places with row (j, i)."""
         if known is not None:
+            self._traffic.count(exchanges=self._told and not more, messages=0, bytes=0)  # digests are compared
             return known
         if only is not None:
             r = np.where(only[:, None], r, r.dtype.type(0))
@@ -94,8 +96,9 @@ class Stacked:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
         n, row = len(self.network), v.nbytes // len(self.network)
         self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
-        pieces: Any = v.pieces() if isinstance(v, Told) else [v]
+        pieces: Any = v.pieces() if isinstance(v, Pieces) else [v]
         sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
+        self._told = True
         return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
     @cached_property

@@ -100,9 +100,9 @@ class ProblemFile:
         """Return how many records all agents together have left out: one secret sum, where anything is hidden."""
         if self.dropped is None:
             return None
-        told = [np.array([float(count)]) for count in self.dropped]
+        terms = [np.array([float(count)]) for count in self.dropped]
         masks = None if self.privacy is None else SumMasks(seed=self.privacy.seed)
-        return round(float(total(self.problem.network, told, privacy=masks, runtime="stacked").x[0]))
+        return round(float(total(self.problem.network, terms, privacy=masks, runtime="stacked").x[0]))
 
 
 def load_problem(path: str | Path) -> ProblemFile:

@@ -44,7 +44,7 @@ def adding_up(network: Network, parts: Sequence[Array], *, privacy: Mechanism | 
 def total(network: Network, parts: Sequence[Array], *, privacy: Mechanism | None, runtime: str) -> Answer:
     """Return the answer whose x is the sum of one vector per agent, in the order of the network."""
     runs, job = runtime_called(runtime), adding_up(network, parts, privacy=privacy)
-    tells = None if privacy is None or len(network) < 3 else _told(network, len(job.x0))
+    tells = None if privacy is None or len(network) < 3 else _telling(network, len(job.x0))
     stamps = [NO_MASKS] if privacy is None else [*of_masks(privacy), *of_network(network)]
     start = time.perf_counter()
     run = runs(job, None)
@@ -62,7 +62,7 @@ def total(network: Network, parts: Sequence[Array], *, privacy: Mechanism | None
     return Answer(record, network)
 
 
-def _told(network: Network, numbers: int) -> Telling:
+def _telling(network: Network, numbers: int) -> Telling:
     """Return that one combination of everybody else's numbers is told for each."""
     hidden = numbers * (len(network) - 1)
     return Telling(noun="cost", hidden=hidden, numbers=numbers, rank=numbers, onlooker=str(network.agents[0]))

@@ -145,7 +145,7 @@ def _column(sheet: Sheet, column: Column, dictionary: Dictionary) -> tuple[list[
             values[row] = value
             if not low <= value <= high:
                 beyond.append(line)
-    findings = [_strange(column, unread)] if unread else []
+    findings = [_misfit(column, unread)] if unread else []
     findings += [_beyond(column, beyond)] if beyond else []
     if gaps and dictionary.gaps == "refuse":
         findings.append(
@@ -163,7 +163,7 @@ def _value(sheet: Sheet, column: Column, text: str, places: dict[str, float]) ->
     return days(text, column.form, column.since) if column.type == "date" else sheet.number(text)
 
 
-def _strange(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
+def _misfit(column: Column, fields: Sequence[tuple[int, str]]) -> Finding:
     line, lines = fields[0][0], [line for line, _ in fields]
     where = f"line {line}, column {column.name!r}:"
     if column.type == "factor":

@@ -49,8 +49,10 @@ def check_effective_costs(masks: Mechanism, problem: Problem) -> None:
     rounding = len(problem.costs) * masks.terms(problem.network, problem.dim).step
     for before, after in zip(plain, one, strict=True):
         size = 1.0 + float(np.abs(after).max())
-        off = np.abs(after.sum(axis=0) - before.sum(axis=0)).max()
-        assert off <= rounding * (1 + problem.dim) + 1e-13 * size, f"the masks do not cancel: they leave {off:.1e}"
+        residue = np.abs(after.sum(axis=0) - before.sum(axis=0)).max()
+        assert residue <= rounding * (1 + problem.dim) + 1e-13 * size, (
+            f"the masks do not cancel: they leave {residue:.1e}"
+        )
         assert (np.abs(after - before).max(axis=1) > 0).all(), "somebody's gradient is as it was"
     assert all((a != b).any(axis=1).all() for a, b in zip(one, other, strict=True)), "two runs have the same masks"
     if masks.kind == "affine":
@@ -65,8 +67,8 @@ def check_sums(masks: Mechanism, problem: Problem) -> None:
     peers = _hidden(masks, problem, tapped).peers
     error = masks.terms(problem.network, problem.dim).sum_error or 0.0
     for _ in range(2):
-        off = np.abs(np.asarray(peers.sum(numbers)) - numbers.sum(axis=0)).max()
-        assert off <= error + 1e-12, f"a secret sum is off by {off:.1e}, and {error:.1e} was said"
+        distance = np.abs(np.asarray(peers.sum(numbers)) - numbers.sum(axis=0)).max()
+        assert distance <= error + 1e-12, f"a secret sum is off by {distance:.1e}, and {error:.1e} was said"
     first, second = tapped.heard
     assert (first != second).all(), "two sums have the same masks"
 
@@ -80,10 +82,10 @@ def check_apart_equals_together(masks: Mechanism, problem: Problem) -> None:
         apart, together = (solve(problem, privacy=same, runtime=runtime) for runtime in ("agents", "stacked"))
     assert together.converged, together.sentence
     size = 1.0 + float(np.abs(together.x).max())
-    off = float(np.abs(apart.x - together.x).max()) / size
-    assert off <= (1e-9 if seeded else 1e-6), f"separate agents find something else, by {off:.1e}"
-    off = float(np.abs(together.x - solve(problem).x).max()) / size
-    assert off <= 1e-4, f"masks change the answer, by {off:.1e}"
+    distance = float(np.abs(apart.x - together.x).max()) / size
+    assert distance <= (1e-9 if seeded else 1e-6), f"separate agents find something else, by {distance:.1e}"
+    distance = float(np.abs(together.x - solve(problem).x).max()) / size
+    assert distance <= 1e-4, f"masks change the answer, by {distance:.1e}"
 
 
 class _Tapped(Stacked):

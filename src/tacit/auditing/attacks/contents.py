@@ -4,7 +4,7 @@ All agents of an algorithm by sums are at the same point, and everybody knows th
 run from sum to sum, with a cost that answers whatever it likes. Where a number of the next sum moves with the
 gradient that the cost returned, and with nothing else, it tells that gradient:
 
-    told = c + M G        c from G = 0, the columns of M one by one, rows that move with values or Hessians left out
+    summands = c + M G    c from G = 0, the columns of M one by one, rows that move with values or Hessians left out
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ def contents_of(algorithm: Algorithm, start: Array, totals: Sequence[Array], *, 
     if count > _NUMBERS:
         raise Opaque("too many gradients are added up at once")
 
-    def told(gradients: Array, seed: int = 0) -> Array:
+    def summands(gradients: Array, seed: int = 0) -> Array:
         followed = _follow(algorithm, start, totals, gradients.reshape(shape), seed=seed)
         if not np.array_equal(followed.points, plain.points):
             raise Opaque("where gradients are taken follows from the gradients before them")
         return followed.numbers
 
-    base = told(np.zeros(count))
-    M = np.stack([told(unit) - base for unit in np.eye(count)], axis=1)
+    base = summands(np.zeros(count))
+    M = np.stack([summands(unit) - base for unit in np.eye(count)], axis=1)
     some = np.random.default_rng(3).normal(size=count)
-    linear = np.isclose(told(some), base + M @ some, rtol=1e-9, atol=1e-9)
-    clean = (base == told(np.zeros(count), seed=1)) & linear
+    linear = np.isclose(summands(some), base + M @ some, rtol=1e-9, atol=1e-9)
+    clean = (base == summands(np.zeros(count), seed=1)) & linear
     inverse, determined = _inverse(M * clean[:, None])
     whole = determined.reshape(shape).all(axis=1)
     if not whole.any():

@@ -19,7 +19,7 @@ from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
-_TOLD = 1e-8  # of a label: what may be missing from its unit vector
+_EXACT = 1e-8  # of a label: what may be missing from its unit vector
 _BLUR = 1e-10  # a direction below this share of the largest is rounding
 
 
@@ -54,5 +54,5 @@ def read(rows: Array, totals: Array) -> Array:
     kept = sizes > _BLUR * sizes[0]
     left = left[:, kept]
     solved = left @ (right[kept] @ totals / sizes[kept])
-    determined = np.square(left).sum(axis=1) > 1.0 - _TOLD
+    determined = np.square(left).sum(axis=1) > 1.0 - _EXACT
     return np.where(determined, solved, np.nan)

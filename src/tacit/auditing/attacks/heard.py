@@ -10,7 +10,7 @@ from tacit.auditing.knowledge.view import Exchange, View, gossip
 from tacit.typing import Array, Words
 
 
-def said(view: View, public: Public) -> list[Exchange]:
+def gossip_of(view: View, public: Public) -> list[Exchange]:
     """Return what agents said to their neighbours in phase 2."""
     return [] if public.mechanism == "sums" else gossip(view, masked=public.mechanism != "none")
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.attacks.estimate import Estimate, nothing
-from tacit.auditing.attacks.heard import said
+from tacit.auditing.attacks.heard import gossip_of
 from tacit.auditing.attacks.imagined import Imagined
 from tacit.auditing.attacks.rehearsal import Heard, Opaque, directed, is_linear, rehearse
 from tacit.auditing.attacks.unmask import deviations, unmasked
@@ -43,7 +43,7 @@ class Observability:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where the run is not linear in what is not known, or too large."""
-        if public.algorithm is None or not said(view, public):
+        if public.algorithm is None or not gossip_of(view, public):
             return "nobody gossips: sums are attacked by themselves"
         if public.mechanism not in ("none", "affine"):
             return "curvatures are masked, and with them the run is not linear in what is not known"
@@ -57,7 +57,7 @@ class Observability:
         try:
             if not is_linear(public, P):
                 return "the run is not linear in what is not known"
-            if not _follows(said(view, public), view, public):
+            if not _follows(gossip_of(view, public), view, public):
                 return "what was said is not what the algorithm says"
         except Opaque as error:
             return str(error)
@@ -67,7 +67,7 @@ class Observability:
         """Return every honest agent's gradient that the equations determine."""
         P, m = np.asarray(public.curvatures), public.unknowns
         n, honest = public.agents, public.honest(view.coalition)
-        seen = [Seen.of(exchange, view, public) for exchange in said(view, public)[: self.exchanges or 3 * n]]
+        seen = [Seen.of(exchange, view, public) for exchange in gossip_of(view, public)[: self.exchanges or 3 * n]]
         seen = seen[: next((k for k, each in enumerate(seen) if not len(each.rows)), len(seen))]
         if not seen or not len(honest):
             return nothing(m)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.auditing.attacks.alone import Alone, Overheard
 from tacit.auditing.attacks.estimate import Estimate
-from tacit.auditing.attacks.heard import said, totals
+from tacit.auditing.attacks.heard import gossip_of, totals
 from tacit.auditing.attacks.probe import Probe, Query, Unknowns
 from tacit.auditing.attacks.readings import Reading, estimated
 from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
@@ -44,7 +44,7 @@ class Replay:
 
     def misses(self, view: View, public: Public) -> str | None:
         """Say so where nobody gossips, or no gradient enters what is said in a linear way."""
-        if public.algorithm is None or not said(view, public):
+        if public.algorithm is None or not gossip_of(view, public):
             return "nobody gossips: sums are attacked by themselves"
         try:
             overheard = self._overheard(view, public)
@@ -92,7 +92,7 @@ def _read_once(asked: _Same) -> list[Reading]:
 
 
 def _overheard(view: View, public: Public, most: int) -> Overheard:
-    exchanges = said(view, public)[:most]
+    exchanges = gossip_of(view, public)[:most]
     messages = [received(exchange) for exchange in exchanges]
     return Overheard(exchanges, messages, opening(public), totals(view, public))
 

@@ -109,6 +109,10 @@ class ListeningAlone(Listening):
         aside: Any = self._talking.aside()
         return ListeningAlone(aside, self._wiretap, self._heard, self._me, looking=True)
 
+    def confirm(self, hops: int = 1) -> None:
+        """Compare with all neighbours what was told: digests of what is heard here anyway."""
+        self._talking.confirm(hops)
+
     def mix(self, x: Array) -> Array:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
         weights = self._wiretap.weights[self._me]

@@ -19,7 +19,7 @@ from tacit.auditing.knowledge.view import Own, Published, View
 from tacit.auditing.recording.recorder import Recorder
 from tacit.auditing.recording.scales import scales_of_links
 from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
-from tacit.costs.told import Piece, Told
+from tacit.costs.pieces import Piece, Pieces
 from tacit.errors import InputError
 from tacit.masks import (
     Afresh,
@@ -148,10 +148,10 @@ def release_sums(
     return Released([view], public, np.ones(width), sums[0])
 
 
-def _in_pieces(secrets: Array) -> Told:
+def _in_pieces(secrets: Array) -> Pieces:
     """Return secrets as two pieces."""
     halves = np.array_split(secrets, 2, axis=1)
-    return Told(len(secrets), [Piece(half.shape[1], partial(np.array, half)) for half in halves])
+    return Pieces(len(secrets), [Piece(half.shape[1], partial(np.array, half)) for half in halves])
 
 
 def groups_of(masks: Once, count: int) -> list[tuple[str, NDArray[np.intp]]]:

@@ -91,12 +91,12 @@ def play(
         secrets = np.zeros((len(network), len(scales)))
         secrets[honest] = sign * distance * np.outer(change, scales)  # thinner masks have nearer worlds
         done = release(masks, network, secrets, coalition, keys=keys)
-        z = np.concatenate([told(view, done.public) for view in done.views], axis=1)
+        z = np.concatenate([evidence(view, done.public) for view in done.views], axis=1)
         scores.append(NeymanPearson()(z / done.scales, change, laplacian))
     return result(scores[0], scores[1], mu if sigma is not None else 0.0)
 
 
-def told(view: View, public: Public) -> Array:
+def evidence(view: View, public: Public) -> Array:
     """Return what the coalition holds of every honest agent: z, or words as fractions of their range."""
     if public.sigma is not None:
         return coefficients(view, public)[1]

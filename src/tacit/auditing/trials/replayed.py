@@ -28,7 +28,7 @@ def replay(job: Job, view: View, effective: Any, coalition: Sequence[int], *, ex
     if len(sent) != len(must):
         says = f"{len(sent)} exchanges were heard, and the effective costs explain {len(must)}"
         return Verdict(attack="phase 2 replayed", status="weak", says=says)
-    differences = [_off(one, other) for one, other in zip(sent, must, strict=True)]
+    differences = [_distance(one, other) for one, other in zip(sent, must, strict=True)]
     worst = max(differences, default=0.0)
     if worst > (0.0 if exactly else _APART):
         first = next(k for k, each in enumerate(differences) if each > (0.0 if exactly else _APART))
@@ -38,7 +38,7 @@ def replay(job: Job, view: View, effective: Any, coalition: Sequence[int], *, ex
     return Verdict(attack="phase 2 replayed", status="within", says=says, measured=worst, predicted=0.0)
 
 
-def _off(one: Exchange, other: Exchange) -> float:
+def _distance(one: Exchange, other: Exchange) -> float:
     """Return the largest difference between two exchanges, as a share of the largest number; ∞ for other rows."""
     if one.kind != other.kind or one.values.shape != other.values.shape:
         return np.inf

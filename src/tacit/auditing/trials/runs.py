@@ -12,7 +12,7 @@ from tacit.auditing.attacks.constants import Constants
 from tacit.auditing.attacks.differences import GradientDifferences
 from tacit.auditing.attacks.elimination import Elimination
 from tacit.auditing.attacks.estimate import About, Attack, Estimate
-from tacit.auditing.attacks.heard import said
+from tacit.auditing.attacks.heard import gossip_of
 from tacit.auditing.attacks.labels import LabelInference
 from tacit.auditing.attacks.likelihood import MaximumLikelihood, coordinate_scales
 from tacit.auditing.attacks.observability import Observability
@@ -43,12 +43,12 @@ class Truth(NamedTuple):
     labels: Sequence[Array | None] | None  # None for an agent whose labels nobody can be sure of
     values: Sequence[Array | None] = ()  # labels as real numbers; None for an agent of whom they do not follow
     records: Sequence[Array | None] = ()  # the real numbers of every agent's records; None where they are not kept
-    told: frozenset[int] | None = (
+    exposed: frozenset[int] | None = (
         frozenset()
     )  # agents whom the run itself calls told by its answer; None: everybody
 
 
-class Found(NamedTuple):
+class AttackResult(NamedTuple):
     """One attack's beliefs, and the verdict on it."""
 
     estimate: Estimate | None
@@ -57,18 +57,18 @@ class Found(NamedTuple):
 
 def attack_run(
     view: View, public: Public, truth: Truth, on_attack: Callable[[str], None] = lambda name: None
-) -> list[Found]:
+) -> list[AttackResult]:
     """Run every attack on one view; one that does not apply says why."""
     findings = []
     for attack in ATTACKS:
         on_attack(attack.name)
         why = attack.misses(view, public)
         if why is not None:
-            findings.append(Found(None, skipped(attack.name, why)))
+            findings.append(AttackResult(None, skipped(attack.name, why)))
             continue
         estimate = attack(view, public)
         verdict = _JUDGES[estimate.about](attack.name, estimate, view, public, truth)
-        findings.append(Found(estimate if verdict.status != "skipped" else None, verdict))
+        findings.append(AttackResult(estimate if verdict.status != "skipped" else None, verdict))
     return findings
 
 
@@ -105,7 +105,7 @@ def neighbours_of(public: Public, view: View) -> set[int]:
 
 def recorded_whole(view: View, public: Public, rounds: int) -> Verdict | None:
     """Return a red verdict where messages are missing that the attacks must have: None if all is there."""
-    gossiped = said(view, public)
+    gossiped = gossip_of(view, public)
     heard, must = gossiped, min(rounds, 3 * public.agents)
     beside = neighbours_of(public, view)
     if not gossiped and (public.algorithm is None or public.algorithm.sums):
@@ -225,7 +225,7 @@ def _judge_records(name: str, estimate: Estimate, view: View, public: Public, tr
 
 def _is_told(agent: int, public: Public, truth: Truth) -> bool:
     """Tell whether the run says of itself that its answer tells this agent's numbers, or nothing is hidden."""
-    return public.mechanism == "none" or truth.told is None or agent in truth.told
+    return public.mechanism == "none" or truth.exposed is None or agent in truth.exposed
 
 
 _JUDGES: dict[About, Callable[[str, Estimate, View, Public, Truth], Verdict]] = {

@@ -23,7 +23,7 @@ import numpy as np
 
 from tacit.algorithms import Standardised
 from tacit.costs import Family
-from tacit.errors import CostError, FileError, InputError, ProtocolError
+from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
@@ -36,6 +36,7 @@ from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
 from tacit.runtimes.peers.durable_links import DurableLinks
 from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
+from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.linking import connections, restored
 from tacit.runtimes.peers.seat import Seat
@@ -44,6 +45,7 @@ from tacit.runtimes.phases import Outcome, row_ranges, run_agent
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
 from tacit.runtimes.traffic import Traffic
+from tacit.runtimes.transcript import Transcript
 from tacit.typing import Peers, Summand
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
@@ -82,6 +84,8 @@ class Agent:
         """The names of those whom this member is linked to."""
         self.result = self.file.with_suffix(".done")
         """What is left when the run is over: the answer, and nothing secret."""
+        self.evidence = self.file.with_suffix(".evidence")
+        """What is left when neighbours were told different things: both digests, signed."""
         curvature = job.privacy is not None and job.privacy.kind == "quadratic"
         self._longest = longest(unknowns, curvature=curvature or Summand.HESSIANS in job.algorithm.sums)
         if self._longest >= 1 << 32:
@@ -155,6 +159,9 @@ class Agent:
                     write_whole(self.result, step(store.record, Erase()).encode())
                     store.erase()
                 return outcome
+            except EquivocationError as error:
+                write_whole(self.evidence, signed(error, seat=self.seat, key=self.key))
+                raise
             except (sqlite3.OperationalError, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_ROOM:
                     raise
@@ -199,12 +206,13 @@ class Agent:
         """Run both phases on links that remember, and write down how they end."""
         network, carried = self.job.network, store.record.carried
         source = Keystream(store.record.key)
-        connections = self._online(store)
+        connections, transcript = self._online(store), Transcript()
         links = DurableLinks(
             self.neighbours,
             connections,
             store,
             source,
+            transcript=transcript,
             patience=self.seat.patience,
             on_wait=on_wait,
             clock=self._clock,
@@ -219,6 +227,7 @@ class Agent:
             own_weight=float(row[i]),
             weights=row[mine],
             names=self.neighbours,
+            transcript=transcript,
         )
         around, rows = tapped(tap, i, neighbours), row_ranges(network.degrees)[i]
 

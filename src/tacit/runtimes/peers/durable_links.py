@@ -18,6 +18,7 @@ from tacit.runtimes.linked_peers import Message
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
+from tacit.runtimes.transcript import Transcript
 
 _EVERY_SECONDS, _EVERY_ROUNDS, _EVERY_BYTES = 0.5, 64, 1 << 24  # how often a checkpoint is taken
 
@@ -32,6 +33,7 @@ class DurableLinks:
         store: Store,
         source: Keystream,
         *,
+        transcript: Transcript | None = None,
         patience: float = float("inf"),
         on_wait: Callable[[str, float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -39,6 +41,7 @@ class DurableLinks:
         self._names = tuple(names)
         self._connections, self._store, self._source = connections, store, source
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
+        self._transcript = transcript or Transcript()
         self._patience, self._on_wait, self._clock = patience, on_wait, clock
         self._pending: dict[int, bytes] = {}  # frames by row
         self._rows = range(len(names))
@@ -152,6 +155,7 @@ class DurableLinks:
             for channel, cursor, used in zip(self._channels, position.cursors, position.used, strict=True):
                 channel.rewind(cursor=cursor, used=used)
         self._source.seek(position.keystreams)
+        self._transcript.restore(position.transcript)
         self._saved_round = position.done
         return self._store.recall()
 
@@ -167,7 +171,13 @@ class DurableLinks:
         """Take a checkpoint."""
         with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
-            self._store.save(recalled, keystreams=self._source.positions, cursors=cursors, used=used)
+            self._store.save(
+                recalled,
+                keystreams=self._source.positions,
+                cursors=cursors,
+                used=used,
+                transcript=self._transcript.state,
+            )
             self._droppable = [min(channel.kept_from, channel.cursor) for channel in self._channels]
         self._safe = used  # acknowledged once the checkpoint is committed
         self._unsaved = 0

@@ -16,7 +16,7 @@ from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
-Links = list[tuple[int, int]]  # rows, and the message's number on each
+Places = list[tuple[int, int]]  # rows, and the message's number on each
 _HEAD = struct.Struct("<IIH")
 _LINK = struct.Struct("<HQ")
 
@@ -37,7 +37,7 @@ class Sent:
         self._next = numbers[-1] + 1 if numbers else 0
         self._descriptor: int | None = None
 
-    def append(self, links: Links, body: bytes) -> None:
+    def append(self, links: Places, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
         rest = b"".join([*(_LINK.pack(*link) for link in links), body])

@@ -25,7 +25,7 @@ from tacit.errors import FileError, TacitError
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
 from tacit.runtimes.looking import Look
-from tacit.runtimes.peers.sent import Links, Sent, erase
+from tacit.runtimes.peers.sent import Places, Sent, erase
 from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
 
@@ -48,6 +48,8 @@ class Position(msgspec.Struct, frozen=True):
     used: list[int]
     shapes: list[list[int]]
     seen: bool
+    transcript: tuple[str, int, bool]
+    """Of all totals."""
 
 
 class Store:
@@ -138,7 +140,7 @@ class Store:
             self._database.execute("COMMIT")
             self._open = False
 
-    def sent(self, links: Links, body: bytes) -> None:
+    def sent(self, links: Places, body: bytes) -> None:
         """Write down a message before it is sent, with the links that it goes to and its number on each."""
         self._sent.append(links, body)
 
@@ -160,7 +162,15 @@ class Store:
         rows = self._database.execute("SELECT body FROM journal WHERE link = ? ORDER BY number", (link,))
         return [bytes(body) for (body,) in rows]
 
-    def save(self, recalled: Recalled, *, keystreams: list[int], cursors: list[int], used: list[int]) -> None:
+    def save(
+        self,
+        recalled: Recalled,
+        *,
+        keystreams: list[int],
+        cursors: list[int],
+        used: list[int],
+        transcript: tuple[str, int, bool],
+    ) -> None:
         """Write a checkpoint into the open transaction."""
         self.begin()
         arrays = [np.asarray(part, dtype=np.float64) for part in recalled.state]
@@ -169,7 +179,7 @@ class Store:
             arrays.append(recalled.seen)
         position = Position(
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
-            shapes=[list(array.shape) for array in arrays], seen=seen,
+            shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript,
         )  # fmt: skip
         rows: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
         rows.append((0, msgspec.json.encode(position)))

@@ -121,17 +121,17 @@ def against(tells: Telling | None, size: int) -> list[Stamp]:
 
 def _counted(tells: Telling, size: int) -> list[Stamp]:
     """Return what the count says of so many agents who put together what they hold, if one alone is told less."""
-    left, told = tells.hidden_from(size), tells.numbers
-    if voided(stamps_of(tells)) or told <= CLOSE * left:
+    left, numbers = tells.hidden_from(size), tells.numbers
+    if voided(stamps_of(tells)) or numbers <= CLOSE * left:
         return []
-    if told >= left:
+    if numbers >= left:
         sentence = (
-            f"the run tells up to {told} numbers, and hides {left} from {size} agents together: "
+            f"the run tells up to {numbers} numbers, and hides {left} from {size} agents together: "
             f"nothing rules out that all of them follow, whatever the masks; {tells.remedy}."
         )
         return [Stamp(reason="answer tells", sentence=sentence)]
     sentence = (
-        f"of {left} numbers that are hidden from {size} agents together at most {told} combinations are told, "
+        f"of {left} numbers that are hidden from {size} agents together at most {numbers} combinations are told, "
         f"whatever the masks: {tells.remedy} before relying on them."
     )
     return [Stamp(reason="answer tells", sentence=sentence, voids=False)]

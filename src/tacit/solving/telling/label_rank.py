@@ -58,13 +58,13 @@ def labels_told(
         for column in np.flatnonzero((holders > 0) & (holders + strangers <= min(2, n + strangers - 1)))
         for agent in np.flatnonzero(held[:, column])
     )
-    rank, told = test.singles() if strangers <= 1 else (m, (0,) * n)
-    if any(told):
-        return LabelVerdict(hidden, min(rank, hidden), told, own, 1)
+    rank, determined = test.singles() if strangers <= 1 else (m, (0,) * n)
+    if any(determined):
+        return LabelVerdict(hidden, min(rank, hidden), determined, own, 1)
     # who holds a column, all but one, knows the sums of that one
     least = max(1, int((holders[holders > 0] + strangers - 1).min(initial=n + strangers)))
     least = test.coalition(least)
-    return LabelVerdict(hidden, min(rank, hidden), told, own, least if least < n + strangers - 1 else None)
+    return LabelVerdict(hidden, min(rank, hidden), determined, own, least if least < n + strangers - 1 else None)
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class _Test:
             return len(self.table.columns), (0,) * len(counts)
         if self.table.stand_alone(everybody, self.precision):
             return int(counts.sum()), tuple(map(int, counts))
-        told = self.exact.told(() if self.strangers else [[c] for c in range(len(counts))])
-        return self.exact.known.rank, tuple(map(int, told))
+        determined = self.exact.determined(() if self.strangers else [[c] for c in range(len(counts))])
+        return self.exact.known.rank, tuple(map(int, determined))
 
     def coalition(self, least: int) -> int:
         """Return the size, below *least*, of a coalition to which labels follow; *least* if there is none."""
@@ -118,15 +118,15 @@ class _Test:
         many = [size for size in sizes if left[size] > len(self.table.columns)]
         hidden = _last(many, lambda size: self.table.hide_each_other(order[size:]))
         for size in sizes[hidden:]:
-            if self._told(order[size:]):
+            if self._is_told(order[size:]):
                 return size + self.strangers
         return least
 
-    def _told(self, honest: NDArray[np.intp]) -> bool:
+    def _is_told(self, honest: NDArray[np.intp]) -> bool:
         """Tell whether any label of these agents follows for all others together."""
         if self.table.tell(honest) or self.table.stand_alone(honest, self.precision):
             return True
-        return bool(_Exact.of([self.short[i] for i in honest], self.precision).told(()).any())
+        return bool(_Exact.of([self.short[i] for i in honest], self.precision).determined(()).any())
 
     def _is_uneven(self, least: int) -> bool:
         """Tell whether fewer than *least* agents, whoever they are, can leave a column with few records."""
@@ -162,12 +162,12 @@ class _Exact(NamedTuple):
         records = np.concatenate([np.arange(len(rows)) < alone for rows, alone in parts])
         return cls(knowledge(np.concatenate([rows for rows, _ in parts]).T, precision=precision), blocks, records)
 
-    def told(self, coalitions: Iterable[Sequence[int]]) -> NDArray[np.intp]:
+    def determined(self, coalitions: Iterable[Sequence[int]]) -> NDArray[np.intp]:
         """Return how many labels of every agent follow for everybody, or for one of *coalitions*."""
-        told = self.known.singles & self.records
-        for coalition in () if told[self.records].all() else coalitions:
+        singles = self.known.singles & self.records
+        for coalition in () if singles[self.records].all() else coalitions:
             inside = np.concatenate([self.blocks[c] for c in coalition])
             others = self.records.copy()
             others[inside] = False
-            told = told | (whole(self.known.leverage_given(inside)) & others)
-        return np.array([int(told[block].sum()) for block in self.blocks])
+            singles = singles | (whole(self.known.leverage_given(inside)) & others)
+        return np.array([int(singles[block].sum()) for block in self.blocks])

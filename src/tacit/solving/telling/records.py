@@ -19,7 +19,15 @@ from tacit.masks import Basis, Quadratics, drawn_once
 from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.count import CLOSE, HELD, Telling
-from tacit.solving.telling.surrogates import MISFITS, RecordVerdict, Told, asks_for_degrees, judged, replayed, width
+from tacit.solving.telling.surrogates import (
+    MISFITS,
+    Disclosure,
+    RecordVerdict,
+    asks_for_degrees,
+    judged,
+    replayed,
+    width,
+)
 from tacit.typing import Summand
 
 _TYPICAL = 15
@@ -61,14 +69,14 @@ def of_records(problem: Problem, job: Job) -> Telling:
     most = packed_size(problem.dim) + problem.dim if quadratic and not apart else None
     a_round, numbers = _counted(problem, job, secrets[first], most)
     masks = job.privacy
-    told = _coefficients(masks.basis) if drawn_once(masks) else replayed(job)
+    overhear = _coefficients(masks.basis) if drawn_once(masks) else replayed(job)
     verdicts: dict[int, RecordVerdict | None] = {}
     small = hidden <= _LARGE and hidden * numbers <= _ENTRIES and problem.dim <= _WIDE
     if small and (apart or numbers > CLOSE * hidden):
         for c in (first, second):
             alike = sizes[first] == sizes[second] and secrets[first].key == secrets[second].key
             same = first in verdicts and (c == first or alike)
-            verdicts[c] = verdicts[first] if same else _against(secrets, c, told)
+            verdicts[c] = verdicts[first] if same else _against(secrets, c, overhear)
     seen, other = verdicts.get(first), verdicts.get(second)
     onlooker = first
     if other is not None and any(other.singles) and (seen is None or not any(seen.singles)):
@@ -106,7 +114,7 @@ def _counted(problem: Problem, job: Job, secrets: Secrets, most: int | None) -> 
     return a_round, numbers if most is None else min(most, numbers)
 
 
-def _coefficients(basis: Basis) -> Callable[..., Told]:
+def _coefficients(basis: Basis) -> Callable[..., Disclosure]:
     """Return what one sum of coefficients tells: there are no points."""
     return lambda _: basis.read
 
@@ -119,9 +127,11 @@ def _kinds(secrets: Sequence[Secrets]) -> list[Secrets]:
     return [parts[0].joined(parts[1:]) for parts in kinds.values()]
 
 
-def _against(secrets: Sequence[Secrets], onlooker: int, told: Callable[..., Told]) -> RecordVerdict | None:
+def _against(
+    secrets: Sequence[Secrets], onlooker: int, overhear: Callable[..., Disclosure]
+) -> RecordVerdict | None:
     others = _kinds([part for i, part in enumerate(secrets) if i != onlooker])
-    return judged(others, [secrets[onlooker]], told, precision=_SHARP)
+    return judged(others, [secrets[onlooker]], overhear, precision=_SHARP)
 
 
 def _is_told(verdict: RecordVerdict | None, secrets: Sequence[Secrets], onlooker: int, agent: int) -> bool:

@@ -29,7 +29,7 @@ from tacit.runtimes import Job
 from tacit.runtimes.looking import Look, Observer
 from tacit.typing import Array
 
-Told = Callable[..., Array]
+Disclosure = Callable[..., Array]
 """Returns what every agent of a stack puts into all sums, (agents, numbers); how many neighbours they have is a
 second argument, where that matters."""
 
@@ -100,11 +100,11 @@ class RecordVerdict(NamedTuple):
 
 
 def judged(
-    secrets: Sequence[Secrets], company: Sequence[Secrets], told: Callable[..., Told], *, precision: float
+    secrets: Sequence[Secrets], company: Sequence[Secrets], overhear: Callable[..., Disclosure], *, precision: float
 ) -> RecordVerdict | None:
     """Return what is told of records of these kinds beside those of the onlookers; None where no run got anywhere.
 
-    *told* takes the costs of a whole invented network, and returns what agents there put into sums.
+    *overhear* takes the costs of a whole invented network, and returns what agents there put into sums.
     """
     worst: RecordVerdict | None = None
     kinds = [*secrets, *company]
@@ -119,7 +119,7 @@ def judged(
             part[:, : kind.numbers] *= scale if kind.noun == "record" else 1.0
         try:
             with np.errstate(all="ignore"):
-                terms = told(_stack(kinds, [*rows, *rest]), *degrees)
+                terms = overhear(_stack(kinds, [*rows, *rest]), *degrees)
                 J = np.concatenate([_jacobian(k, r, terms) for k, r in zip(secrets, rows, strict=True)], axis=1)
         except MISFITS:
             continue
@@ -134,32 +134,32 @@ def judged(
     return worst
 
 
-def replayed(job: Job) -> Callable[..., Told]:
+def replayed(job: Job) -> Callable[..., Disclosure]:
     """Return what *job*'s algorithm adds up, at the points that it passes on invented costs."""
 
-    def told(cost: Any, degrees: Array | int = 0) -> Told:
+    def overhear(cost: Any, degrees: Array | int = 0) -> Disclosure:
         rounds = overheard(job, cost, degrees)
 
         def terms(others: Any, degree: int = 0) -> Array:
-            said = [v for state, totals in rounds for v in _asked(job, others, state, totals, degree)]
-            return np.concatenate([v.reshape(len(others.affine), -1) for v in said], axis=1)
+            summands = [v for state, totals in rounds for v in _asked(job, others, state, totals, degree)]
+            return np.concatenate([v.reshape(len(others.affine), -1) for v in summands], axis=1)
 
         return terms
 
-    return told
+    return overhear
 
 
 def overheard(job: Job, cost: Any, degrees: Array | int = 0) -> list[tuple[Any, list[Array]]]:
     """Run *job*'s algorithm on other costs until it stops; return the state before every round, and its totals."""
     watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
-    state, found = algorithm.init(job.x0, cost), []
+    state, rounds = algorithm.init(job.x0, cost), []
     for done in range(1, _ROUNDS + 1):
         before, peers = state, Sums(degree=degrees)
         state = algorithm.step(before, peers, cost)
-        found.append((before, peers.totals))
+        rounds.append((before, peers.totals))
         if watch.look(done, Look.read(observer.tell(before, state))) is not None:
             break
-    return found
+    return rounds
 
 
 def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array], degree: int) -> list[Array]:
@@ -191,7 +191,7 @@ def width(job: Job, secrets: Secrets) -> int:
     return widest
 
 
-def _jacobian(kind: Secrets, rows: Array, terms: Told) -> Array:
+def _jacobian(kind: Secrets, rows: Array, terms: Disclosure) -> Array:
     """Return ∂(what is told)/∂(hidden numbers), one column per record and number of it."""
     count, each = len(rows), np.arange(kind.numbers)
     moved = np.tile(rows[:, None, :], (len(_OFFSETS), 1, kind.numbers, 1))  # (offsets, records, numbers, width)

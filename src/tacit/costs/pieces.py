@@ -4,7 +4,7 @@
 
 In a simulation of n agents a sum of Hessians is n·m(m + 1)/2 numbers, gigabytes beside data of megabytes. Masks are
 drawn, and rows added up, column by column anyway: so the columns are made when they are needed, and dropped. To
-NumPy a `Told` is an array: joined with others it stays in pieces, and anything else makes it whole.
+NumPy a `Pieces` is an array: joined with others it stays in pieces, and anything else makes it whole.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     make: Callable[[], NDArray[Any]]
 
 
-class Told:
+class Pieces:
     """Numbers or words of many agents, (n, N)."""
 
     ndim = 2
@@ -73,7 +73,7 @@ class Told:
         """Stay in pieces where columns are put side by side; be an array otherwise."""
         if function is np.concatenate and kwargs.get("axis") == -1 and set(kwargs) == {"axis"}:
             pieces = [piece for part in args[0] for piece in _pieces_of(part)]
-            return Told(self.shape[0], pieces, self.dtype)
+            return Pieces(self.shape[0], pieces, self.dtype)
         return function(*(_whole(arg) for arg in args), **{name: _whole(arg) for name, arg in kwargs.items()})
 
     def sum(self, axis: int) -> NDArray[Any]:
@@ -89,11 +89,11 @@ class Told:
         return self.shape[0]
 
 
-def told_hessian(x: Array, cost: RowWise, *, most: int) -> Told:
+def hessian_in_pieces(x: Array, cost: RowWise, *, most: int) -> Pieces:
     """Return the upper triangles of all agents' Hessians at x, some rows at a time: about *most* numbers."""
     n, m = cost.affine.shape
     rows = max(1, most // (n * m))
-    return Told(n, [_some_rows(x, cost, start, min(start + rows, m)) for start in range(0, m, rows)])
+    return Pieces(n, [_some_rows(x, cost, start, min(start + rows, m)) for start in range(0, m, rows)])
 
 
 def _some_rows(x: Array, cost: RowWise, start: int, stop: int) -> Piece:
@@ -105,7 +105,7 @@ def _some_rows(x: Array, cost: RowWise, start: int, stop: int) -> Piece:
 
 
 def _pieces_of(part: Any) -> tuple[Piece, ...]:
-    if isinstance(part, Told):
+    if isinstance(part, Pieces):
         return part._pieces
     return (Piece(part.shape[-1], lambda: np.asarray(part)),)
 
@@ -113,4 +113,4 @@ def _pieces_of(part: Any) -> tuple[Piece, ...]:
 def _whole(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return type(part)(_whole(each) for each in part)
-    return np.asarray(part) if isinstance(part, Told) else part
+    return np.asarray(part) if isinstance(part, Pieces) else part

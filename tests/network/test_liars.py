@@ -1,0 +1,469 @@
+"""Members who lie: in memory, where everybody else is the product.
+
+Seven links, five agents; agent 0 is the root of the tree and agent 1 carries sums from and to agent 4. The honest
+agents stay connected without either. Every liar below is one member that does one thing wrong. What must hold:
+
+    unmasked    no sum to which all honest agents have contributed had them at different points
+    agreed      honest agents that end a run end it with the same answer
+    named       where a lie can be told from the truth by a neighbour, the liar or the link is named
+"""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import EquivocationError, FileError, ProtocolError, TacitError
+from tacit.masks import AffineMasks, Keystream, SumMasks, agent_keys
+from tacit.protocol.payloads import decode, encode
+from tacit.runtimes import Job, StoppingRule
+from tacit.runtimes.agents import QueueLinks, neighbourhoods
+from tacit.runtimes.linked_peers import LinkedPeers
+from tacit.runtimes.peers.evidence import verified
+from tacit.runtimes.phases import row_ranges, run_agent
+from tacit.runtimes.transcript import DIGEST_WORDS, Transcript
+from tacit.runtimes.tree import Belief
+from tacit.solving import choose
+
+LINKS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (3, 4)]
+M, SECONDS = 3, 60.0  # unknowns; and how long a test waits for agents that would wait for ever
+WORD = np.uint64(1 << 45)  # a good part of what is added up
+
+
+def job_of(masks, algorithm):
+    rng = np.random.default_rng(4)
+    costs = [
+        tacit.Logistic(rng.standard_normal((12, M)), np.sign(rng.standard_normal(12)), l2=0.5) for _ in range(5)
+    ]
+    problem = tacit.Problem(nx.Graph(LINKS), costs)
+    choice = choose(problem, algorithm, privacy=masks)
+    return Job(
+        network=problem.network,
+        costs=problem.costs,
+        stack=None,
+        x0=problem.x0,
+        algorithm=choice.algorithm,
+        exact=choice.algorithm.exact,
+        weights=choice.weights,
+        privacy=masks,
+        rule=StoppingRule(tolerance=1e-8, max_rounds=2000),
+    )
+
+
+class Checked(QueueLinks):
+    """QueueLinks that carry bytes, as links between machines do."""
+
+    def __init__(self, wires, names):
+        super().__init__(wires._outgoing, wires._incoming)
+        self._names = names
+
+    def receive(self, neighbour):
+        return decode(encode(super().receive(neighbour)), sender=self._names[neighbour])
+
+
+class Watched:
+    """A cost that notes where it was evaluated last."""
+
+    def __init__(self, cost):
+        self._cost, self.at = cost, None
+
+    def __getattr__(self, name):
+        return getattr(self._cost, name)
+
+    def grad(self, x):
+        self.at = np.array(x)
+        return self._cost.grad(x)
+
+
+class Honest(LinkedPeers):
+    """The product, watched: at which point the agent was when it sent its word of a sum."""
+
+    def sum(self, v, add=np.add):
+        if v.dtype == np.uint64:
+            self._find_place()  # where the product would raise, nothing is sent
+            self.confirm()
+            self.words.append(None if self.watched.at is None else self.watched.at.tobytes())
+        return super().sum(v, add)
+
+
+class Liar(LinkedPeers):
+    """Follows the protocol but for what a kind of liar does otherwise."""
+
+    sums = 0
+
+    def sum(self, v, add=np.add):
+        """As the product does, with a say in what goes up and in what every child is told."""
+        if v.dtype != np.uint64 and add is not np.maximum:
+            return super().sum(v, add)
+        place = self._find_place()
+        if v.dtype == np.uint64:
+            self.confirm()
+        for child in place.children:
+            v = self.gathered(v, self._receive(child, like=v), add)
+        if place.parent is not None:
+            self._links.send(place.parent, self.up(v))
+            v = self._receive(place.parent, like=v)
+        self.sums += 1
+        for child in place.children:
+            self._links.send(child, self.down(child, v))
+        self._transcript.add(v)
+        return v
+
+    def gathered(self, v, theirs, add):
+        return add(v, theirs)
+
+    def up(self, v):
+        return v
+
+    def down(self, child, total):
+        return total
+
+
+class Meeting:
+    """What came of five agents of which one may lie."""
+
+    def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton"):
+        job = job_of(masks, algorithm)
+        keys, rows = agent_keys(5, seed=9), row_ranges(job.network.degrees)
+        self.names = [f"member {i}" for i in range(5)]
+        self.outcomes, self.errors, self.words = {}, {}, {i: [] for i in range(5) if i != at or liar is None}
+        self.done, self.at = threading.Event(), at if liar is not None else None
+
+        def one(i, peers, wires):
+            near = job.network.neighbours(i).tolist()
+            peers.__class__ = liar if i == self.at else Honest
+            peers._names = [self.names[j] for j in near]
+            peers._links = Checked(wires, peers._names)
+            cost = Watched(job.costs[i]) if job.algorithm.sums else job.costs[i]
+            peers.words, peers.watched = self.words.get(i, []), cost
+            try:
+                self.outcomes[i] = run_agent(job, cost, peers, Keystream(keys[i]), rows=rows[i])
+            except TacitError as error:
+                self.errors[i] = error
+            finally:
+                wires.close()
+
+        with ThreadPoolExecutor(5) as pool:
+            everybody = [pool.submit(one, i, *each) for i, each in enumerate(neighbourhoods(job))]
+            for agent in everybody:
+                agent.result(timeout=SECONDS)
+
+    @property
+    def honest_errors(self):
+        return [error for i, error in self.errors.items() if i != self.at]
+
+    @property
+    def honest_outcomes(self):
+        return [outcome for i, outcome in self.outcomes.items() if i != self.at]
+
+    def unmasked(self):
+        """Return how many points the honest agents were at, sum by sum to which all of them sent a word."""
+        return [len(set(points)) for points in zip(*self.words.values(), strict=False)]
+
+    def names_liar(self):
+        return any(isinstance(e, ProtocolError) and self.names[self.at] in str(e) for e in self.honest_errors)
+
+    def names_link(self):
+        return any(isinstance(e, EquivocationError) for e in self.honest_errors)
+
+    def check(self, tolerance=0.0):
+        assert all(points == 1 for points in self.unmasked()), "a sum was unmasked with inputs of different points"
+        ends = [outcome.x for outcome in self.honest_outcomes]
+        for x in ends[1:]:
+            np.testing.assert_allclose(x, ends[0], rtol=0, atol=tolerance)
+
+
+# the tree ---------------------------------------------------------------------------------------------------------
+
+
+def believing(change):
+    """Return a liar that tells neighbour after neighbour *change*(belief, row, hop) in the place of its belief."""
+
+    class InTheTree(Liar):
+        hop = 0
+
+        def _exchange(self, messages, *, more=False):
+            if messages[0].dtype == np.int64:
+                self.hop += 1
+                beliefs = [change(Belief(*map(int, m)), row, self.hop, self._me) for row, m in enumerate(messages)]
+                messages = [np.array(b, dtype=np.int64) for b in beliefs]
+            return super()._exchange(messages, more=more)
+
+    return InTheTree
+
+
+TREE = {
+    "is the root -1": lambda b, row, hop, me: b._replace(root=-1, distance=0, parent=me),
+    "is root 0, too": lambda b, row, hop, me: b._replace(root=0, distance=0, parent=me),
+    "knows the root before it could": lambda b, row, hop, me: b._replace(root=0, distance=1, parent=0),
+    "names an end that never comes": lambda b, row, hop, me: b._replace(stop=2**62),
+    "names an end at once": lambda b, row, hop, me: b._replace(stop=1),
+    "names an end for every neighbour": lambda b, row, hop, me: b._replace(stop=(10 + row) * (hop > 1)),
+    "never follows anybody": lambda b, row, hop, me: Belief(me, 0, me, 1, 0, 0),
+    "says anything": lambda b, row, hop, me: Belief(*np.random.default_rng(hop).integers(-9, 9, 6)),
+    "has more below it than there are": lambda b, row, hop, me: b._replace(below=99 if hop > 2 else b.below),
+    "is everybody's child": lambda b, row, hop, me: b._replace(parent=[0, 2, 4][row] if hop > 2 else b.parent),
+}
+
+
+@pytest.mark.parametrize("kind", TREE)
+def test_whoever_lies_while_the_tree_is_built_is_named_before_anything_is_told(kind):
+    meeting = Meeting(believing(TREE[kind]), at=1, masks=SumMasks())
+    meeting.check()
+    assert meeting.names_liar()
+    assert not any(meeting.words.values())
+    assert not meeting.honest_outcomes
+
+
+# sums -------------------------------------------------------------------------------------------------------------
+
+
+class TellsOneAnother(Liar):
+    """From the second sum on, one neighbour hears of another total than the rest."""
+
+    def down(self, child, total):
+        return total + WORD if child == self._find_place().children[-1] and self.sums >= 2 else total
+
+
+class TellsOneAnotherAndAgreesWithAll(TellsOneAnother):
+    """The same, and every neighbour is told the digest that it has itself."""
+
+    def sum(self, v, add=np.add):
+        if not hasattr(self, "told"):
+            self.told = [Transcript() for _ in range(self.degree)]
+        self.children = {}
+        total = super().sum(v, add)
+        for row, transcript in enumerate(self.told):
+            transcript.add(self.children.get(row, total))
+        return total
+
+    def down(self, child, total):
+        self.children[child] = super().down(child, total)
+        return self.children[child]
+
+    def _traded(self, r, only, *, digests=False):
+        if not digests:
+            return super()._traded(r, only)
+        r = r.copy()
+        r[:, :DIGEST_WORDS] = [transcript.words for transcript in self.told]
+        return super()._traded(r, only, digests=True)
+
+    def confirm(self, hops=1):
+        for _ in range(hops if self._transcript.is_open or hops > 1 else 0):
+            self._links.exchange([transcript.words for transcript in self.told])
+        self._transcript.close()
+
+    def _compare(self, row, message):
+        pass
+
+
+class TellsOneAnotherAtTheEnd(Liar):
+    """The last total alone is another one for one neighbour."""
+
+    def down(self, child, total):
+        return total + np.uint64(1) if child == self._find_place().children[-1] and self.sums >= 4 else total
+
+
+class ComplainsToOne(Liar):
+    """One neighbour hears that somebody's numbers do not fit."""
+
+    def down(self, child, total):
+        total = total.copy()
+        total[-1] += np.uint64(child == self._find_place().children[-1] and self.sums == 2)
+        return total
+
+
+class HasAnotherDigest(Liar):
+    """Says that it was told something else."""
+
+    def _traded(self, r, only, *, digests=False):
+        if digests:
+            r = r.copy()
+            r[-1, 0] ^= np.uint64(1)
+        return super()._traded(r, only, digests=digests)
+
+    def confirm(self, hops=1):
+        if self._transcript.is_open:
+            self._links.exchange([self._transcript.words ^ np.uint64(1)] * self.degree)
+
+
+class RepeatsATotal(Liar):
+    """Tells one neighbour the total of the sum before: it stays where it was."""
+
+    before = None
+
+    def down(self, child, total):
+        self.before, total = total, self.before if self.sums == 3 else total
+        return total
+
+
+EQUIVOCATION = [TellsOneAnother, TellsOneAnotherAndAgreesWithAll, TellsOneAnotherAtTheEnd, HasAnotherDigest]
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided", "seeds"])
+@pytest.mark.parametrize("liar", EQUIVOCATION, ids=lambda liar: liar.__name__)
+def test_whoever_tells_neighbours_different_totals_stops_the_run_and_reads_nobody(liar, pairing):
+    meeting = Meeting(liar, masks=SumMasks(pairing=pairing))
+    meeting.check()
+    assert meeting.names_link()
+    assert not meeting.honest_outcomes
+
+
+@pytest.mark.parametrize("liar", [TellsOneAnother, RepeatsATotal, ComplainsToOne], ids=lambda liar: liar.__name__)
+def test_a_member_in_the_middle_of_the_tree_fares_no_better(liar):
+    meeting = Meeting(liar, at=1, masks=SumMasks())
+    meeting.check()
+    assert meeting.honest_errors
+    assert not meeting.honest_outcomes
+
+
+def test_nobody_lies_and_nobody_is_stopped():
+    for masks in (SumMasks(), SumMasks(pairing="one-sided"), SumMasks(pairing="seeds"), SumMasks(words=2)):
+        meeting = Meeting(masks=masks)
+        meeting.check()
+        assert len(meeting.outcomes) == 5
+        assert set(meeting.unmasked()) == {1}
+        assert len(meeting.unmasked()) > 3
+
+
+class AddsToTheTotal(Liar):
+    """Adds something to every sum: as if its own numbers had been others."""
+
+    def gathered(self, v, theirs, add):
+        return add(v, theirs)
+
+    def sum(self, v, add=np.add):
+        v = v.copy()
+        v[1] += WORD
+        return super().sum(v, add)
+
+
+class UsesOtherMasks(Liar):
+    """Adds other masks than it has exchanged: the total is as random as a mask."""
+
+    def sum(self, v, add=np.add):
+        return super().sum(v + np.uint64(0x9E3779B97F4A7C15), add)
+
+
+@pytest.mark.parametrize("liar", [AddsToTheTotal, UsesOtherMasks], ids=lambda liar: liar.__name__)
+def test_a_lie_about_ones_own_numbers_is_not_noticed_and_is_the_same_lie_to_all(liar):
+    meeting = Meeting(liar, masks=SumMasks())
+    meeting.check()
+    assert not meeting.names_link()
+
+
+# gossip -----------------------------------------------------------------------------------------------------------
+
+
+def gossiping(change):
+    """Return a liar that sends *change*(x, row, round) in the place of its estimates."""
+
+    class InGossip(Liar):
+        round = 0
+
+        def _exchange(self, messages, *, more=False):
+            if messages[0].dtype == np.float64 and len(messages[0]) == M:
+                self.round += 1
+                messages = [change(m, row, self.round) for row, m in enumerate(messages)]
+            return (
+                self._received(self._links.exchange(messages), like=[np.zeros(M)] * len(messages))
+                if (messages[0].dtype != np.int64)
+                else super()._exchange(messages, more=more)
+            )
+
+    return InGossip
+
+
+GOSSIP = {
+    "NaN": lambda x, row, k: np.full(M, np.nan) if k == 20 else x,
+    "infinity": lambda x, row, k: np.full(M, np.inf) if k == 20 else x,
+    "more than any cost leads to": lambda x, row, k: np.full(M, 1e300) if k == 20 else x,
+    "another shape": lambda x, row, k: np.concatenate([x, x]) if k == 20 else x,
+    "another kind": lambda x, row, k: np.arange(M, dtype=np.uint64) if k == 20 else x,
+    "nothing at all": lambda x, row, k: np.empty(0) if k == 20 else x,
+}
+
+
+@pytest.mark.parametrize("kind", GOSSIP)
+def test_whoever_sends_what_no_agent_sends_is_named_by_every_neighbour(kind):
+    meeting = Meeting(gossiping(GOSSIP[kind]), at=1, masks=AffineMasks(10.0), algorithm="nids")
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        error = meeting.errors[neighbour]
+        assert isinstance(error, ProtocolError)
+        assert str(error).startswith("member 1 sent")
+
+
+@pytest.mark.parametrize("masks", [AffineMasks(10.0), None], ids=["masked", "plain"])
+def test_different_estimates_for_different_neighbours_never_end_in_different_answers(masks):
+    change = gossiping(lambda x, row, k: x + 0.01 * (row - 1))
+    meeting = Meeting(change, at=1, masks=masks, algorithm="nids")
+    converged = [o for o in meeting.honest_outcomes if o.verdict.status == "converged"]
+    for outcome in converged[1:]:
+        np.testing.assert_allclose(outcome.x, converged[0].x, rtol=0, atol=1e-6)
+
+
+class SaysAllIsWell(Liar):
+    """Tells everybody below it that nothing moves and all agree."""
+
+    def down(self, child, total):
+        told = np.zeros_like(total)
+        told[5:] = total[5:]
+        told[5 + M :] = -total[5 : 5 + M]  # lowest = highest
+        return told
+
+
+class HidesItsSubtree(Liar):
+    """Leaves out what those below it say of themselves."""
+
+    def gathered(self, v, theirs, add):
+        return v
+
+
+@pytest.mark.parametrize("at", [0, 1], ids=["the root", "between"])
+@pytest.mark.parametrize("liar", [SaysAllIsWell, HidesItsSubtree], ids=lambda liar: liar.__name__)
+def test_nobody_can_make_agents_believe_that_they_agree(liar, at):
+    """A maximum below the own number is refused; so what all were told alike is no smaller than any of theirs."""
+    meeting = Meeting(liar, at=at, masks=AffineMasks(10.0), algorithm="nids")
+    assert meeting.honest_errors
+    assert not meeting.honest_outcomes
+
+
+# with files and keys ----------------------------------------------------------------------------------------------
+
+
+def test_both_ends_of_the_link_keep_signed_evidence_and_nothing_is_sent_after_it(federation, memory, monkeypatch):
+    """Member 0, the root, tells the last of its neighbours another total than the rest."""
+
+    class OneOfThem(TellsOneAnother):
+        def down(self, child, total):
+            return super().down(child, total) if self._me == 0 else total
+
+    monkeypatch.setattr("tacit.runtimes.peers.agent.LinkedPeers", OneOfThem)
+    peers = federation(algorithm="newton", privacy=SumMasks(), n=6)
+    _, ends = peers.play(memory, patience=2.0)
+    assert all(isinstance(end, TacitError) for end in ends.values())
+    statements = {}
+    for name in peers.names:
+        path = peers.state(name).with_suffix(".evidence")
+        if path.exists():
+            statements[name] = verified(path.read_bytes(), _certificate(peers, name))
+    pairs = {(s.member, s.neighbour): s for s in statements.values()}
+    mirrored = [s for s in pairs.values() if (s.neighbour, s.member) in pairs]
+    assert mirrored, "two honest members must have noticed each other"
+    for statement in mirrored:
+        other = pairs[statement.neighbour, statement.member]
+        assert (statement.own, statement.theirs, statement.totals) == (other.theirs, other.own, other.totals)
+        assert statement.session == peers.manifest.session()
+    evidence = peers.state(mirrored[0].member).with_suffix(".evidence").read_bytes()
+    with pytest.raises(FileError, match="has signed"):
+        verified(evidence.replace(mirrored[0].own.encode(), b"0" * 64), _certificate(peers, mirrored[0].member))
+    with pytest.raises(FileError, match="has signed"):
+        verified(evidence, _certificate(peers, mirrored[0].neighbour))
+
+
+def _certificate(peers, name):
+    return peers.manifest.members[name].certificate
