@@ -1,4 +1,4 @@
-"""Looks at numbers that must be independent, and normal or uniform: how likely is the worst of what one sees?
+"""Statistics of numbers that must be independent, and normal or uniform: how likely is the worst of what one sees?
 
     sizes      Σy² over all, over a coordinate, over a group: χ²
     shapes     the distance from the law: Kolmogorov and Smirnov; how many lie far out; single bits
@@ -6,21 +6,21 @@
     repeats    numbers that come twice, as they are, up to a factor, a turn of their bits, or with other low bits
     ranks      bits that follow from other bits by exclusive or: rank over GF(2)
 
-A look is one test. Its p is uniform on [0, 1] where all is as it should be (or larger, where its docstring says
-so); the worst of k independent numbers counts as 1 − (1 − p)^k (Šidák). Tests that luck cannot fail, to one in a
+A statistic is one test. Its p is uniform on [0, 1] where all is as it should be (or larger, where its docstring
+says so); the worst of k independent numbers counts as 1 − (1 − p)^k (Šidák). Tests that luck cannot fail, to one in a
 billion, are called certain, and their p is a bound.
 """
 
-from tacit.auditing.looks.look import CERTAIN, Look, normal, together
-from tacit.auditing.looks.pairs import along, apart, correlations, fours, joint, shared, shifts, triples, waves
-from tacit.auditing.looks.ranks import blocks, relations
-from tacit.auditing.looks.repeats import repeats
-from tacit.auditing.looks.shapes import balance, cells, shape, tails, uniform
-from tacit.auditing.looks.sizes import evenness, means, spread, squares
+from tacit.auditing.statistics.pairs import along, apart, correlations, fours, joint, shared, shifts, triples, waves
+from tacit.auditing.statistics.ranks import blocks, relations
+from tacit.auditing.statistics.repeats import repeats
+from tacit.auditing.statistics.shapes import balance, cells, shape, tails, uniform
+from tacit.auditing.statistics.sizes import evenness, means, spread, squares
+from tacit.auditing.statistics.statistic import CERTAIN, Statistic, normal, together
 
 __all__ = [
     "CERTAIN",
-    "Look",
+    "Statistic",
     "along",
     "apart",
     "balance",
