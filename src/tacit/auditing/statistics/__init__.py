@@ -7,8 +7,8 @@
     ranks      bits that follow from other bits by exclusive or: rank over GF(2)
 
 A statistic is one test. Its p is uniform on [0, 1] where all is as it should be (or larger, where its docstring
-says so); the worst of k independent numbers counts as 1 − (1 − p)^k (Šidák). Tests that luck cannot fail, to one in a
-billion, are called certain, and their p is a bound.
+says so); the worst of k independent numbers counts as 1 − (1 − p)^k (Šidák). Tests that luck cannot fail, to one in
+a billion, are called certain, and their p is a bound.
 """
 
 from tacit.auditing.statistics.pairs import along, apart, correlations, fours, joint, shared, shifts, triples, waves
