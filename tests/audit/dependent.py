@@ -778,7 +778,7 @@ class Otherwise(SumMasks):
 
 
 class OpenPieces(SecretSums):
-    def _told(self, v):
+    def _masked_pieces(self, v):
         fixed = self._fixed_point
         return fixed.encode(np.concatenate([np.asarray(v), np.zeros((*v.shape[:-1], 1))], axis=-1))
 

@@ -6,13 +6,13 @@ import pytest
 from scipy.stats import kstest
 
 import tacit
-from tacit.auditing import EXPERIMENTS, audit, looks, settle
+from tacit.auditing import EXPERIMENTS, audit, settle, statistics
 from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import LEVEL, judge_gaussian, judge_mean
-from tacit.auditing.looks.look import worst_of
-from tacit.auditing.looks.ranks import bits_of
-from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
 from tacit.auditing.recording.release import Keys
+from tacit.auditing.statistics.ranks import bits_of
+from tacit.auditing.statistics.repeats import multiples, pairs_of, ratios, turned
+from tacit.auditing.statistics.statistic import worst_of
 
 TINY = 1e-6
 GRAPH = nx.random_regular_graph(4, 10, seed=2)
@@ -37,23 +37,23 @@ def words(rng):
 
 
 LOOKS = {
-    "squares": lambda rng: looks.squares("", np.square(normals(rng)).sum(axis=1), 400),
-    "evenness": lambda rng: looks.evenness("", np.square(normals(rng)).sum(axis=0), 12),
-    "shape": lambda rng: looks.shape(normals(rng), ""),
-    "tails": lambda rng: looks.tails(normals(rng).repeat(2, axis=0)[::2], "", rng),
-    "uniform": lambda rng: looks.uniform(words(rng), ""),
-    "cells": lambda rng: looks.cells(rng.integers(0, 2**64, (12, 1000), dtype=np.uint64), 16, ""),
-    "joint": lambda rng: looks.joint(normals(rng)),
-    "apart": lambda rng: looks.apart(normals(rng), normals(rng), ""),
-    "correlations": lambda rng: looks.correlations(looks.waves(shares(rng), (1, 2)), rows=12, says=""),
-    "correlations with secrets": lambda rng: looks.correlations(
-        looks.waves(shares(rng), (1,)), normals(rng), says=""
+    "squares": lambda rng: statistics.squares("", np.square(normals(rng)).sum(axis=1), 400),
+    "evenness": lambda rng: statistics.evenness("", np.square(normals(rng)).sum(axis=0), 12),
+    "shape": lambda rng: statistics.shape(normals(rng), ""),
+    "tails": lambda rng: statistics.tails(normals(rng).repeat(2, axis=0)[::2], "", rng),
+    "uniform": lambda rng: statistics.uniform(words(rng), ""),
+    "cells": lambda rng: statistics.cells(rng.integers(0, 2**64, (12, 1000), dtype=np.uint64), 16, ""),
+    "joint": lambda rng: statistics.joint(normals(rng)),
+    "apart": lambda rng: statistics.apart(normals(rng), normals(rng), ""),
+    "correlations": lambda rng: statistics.correlations(statistics.waves(shares(rng), (1, 2)), rows=12, says=""),
+    "correlations with secrets": lambda rng: statistics.correlations(
+        statistics.waves(shares(rng), (1,)), normals(rng), says=""
     ),
-    "shifts": lambda rng: looks.shifts(shares(rng), np.array([[0, 1], [2, 5], [3, 4]]), ""),
-    "triples": lambda rng: looks.triples(shares(rng)[:6], ""),
-    "fours": lambda rng: looks.fours(rng.random((6, 2000)) < 0.5, ""),
-    "means": lambda rng: looks.means("", normals(rng)),
-    "shared": lambda rng: looks.shared(normals(rng), ""),
+    "shifts": lambda rng: statistics.shifts(shares(rng), np.array([[0, 1], [2, 5], [3, 4]]), ""),
+    "triples": lambda rng: statistics.triples(shares(rng)[:6], ""),
+    "fours": lambda rng: statistics.fours(rng.random((6, 2000)) < 0.5, ""),
+    "means": lambda rng: statistics.means("", normals(rng)),
+    "shared": lambda rng: statistics.shared(normals(rng), ""),
 }
 
 
@@ -88,27 +88,27 @@ def test_the_worst_of_many_counts_as_the_worst_of_many():
     assert worst_of(1e-12, 1000) == pytest.approx(1e-9)
     assert worst_of(1.0, 3) == 1.0
     assert worst_of(0.3, 0) == 1.0
-    assert looks.together([looks.Look(1.0, "beaten", "", certain=True)]) is None
+    assert statistics.together([statistics.Statistic(1.0, "beaten", "", certain=True)]) is None
 
 
 def test_bits_that_follow_from_others_lower_a_rank_and_fresh_ones_do_not():
     rng = np.random.default_rng(33)
     bits = bits_of(words(rng)[:3], 64)
     known = rng.integers(0, 2, (5, 400)).astype(bool)
-    (free,) = looks.relations(bits, known, says="")
+    (free,) = statistics.relations(bits, known, says="")
     assert free.p == 1.0
     bits[70] = bits[3] ^ bits[100] ^ ~known[2]
-    (tied,) = looks.relations(bits, known, says="")
+    (tied,) = statistics.relations(bits, known, says="")
     assert tied.p < 1e-9
-    assert looks.relations(bits[:, :50], says="") == []  # too few samples to say anything
+    assert statistics.relations(bits[:, :50], says="") == []  # too few samples to say anything
 
 
 def test_words_that_follow_from_others_repeat():
     rng = np.random.default_rng(34)
     first, second = words(rng), words(rng)
     third, fifth = first * np.uint64(3), first * np.uint64(5)
-    assert looks.repeats(multiples(np.stack([third, ~fifth + np.uint64(1)])), 0.0, "").p < 1e-9
-    assert looks.repeats(multiples(np.stack([first, second])), pairs_of(16 * first.size * 2, 63), "").p == 1.0
+    assert statistics.repeats(multiples(np.stack([third, ~fifth + np.uint64(1)])), 0.0, "").p < 1e-9
+    assert statistics.repeats(multiples(np.stack([first, second])), pairs_of(16 * first.size * 2, 63), "").p == 1.0
     moved = (first << np.uint64(9)) | (first >> np.uint64(55))
     np.testing.assert_array_equal(turned(moved), turned(first))
     assert set(ratios(third, first).tolist()) == {3}

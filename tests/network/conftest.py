@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.protocol.record import Record, Stage
 from tacit.runtimes import Job, StoppingRule, agents
+from tacit.runtimes.peers.local import free_ports
 from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
@@ -285,14 +285,6 @@ class Members:
                 process.send_signal(signal.SIGCONT)
                 process.kill()
             process.wait()
-
-
-def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @pytest.fixture

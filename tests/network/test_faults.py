@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,6 +18,7 @@ from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
+from tacit.runtimes.peers.local import free_ports
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -139,16 +139,10 @@ def job_of(privacy, algorithm):
     )
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def through_proxy(folder, job, fault, seed, **stop):
     names = [f"member-{i}" for i in range(N)]
     manifest = manifest_of(job, names, folder)
-    real = {name: free_port() for name in names}
+    real = dict(zip(names, free_ports(len(names)), strict=True))
     proxy = Proxy(real, fault, seed, 0.15 if job.algorithm.sums else 0.02)
     members = {
         name: msgspec.structs.replace(member, address=f"127.0.0.1:{proxy.ports[name]}")

@@ -38,19 +38,12 @@ from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import durable_links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der, write_key
+from tacit.runtimes.peers.local import free_ports
 
 POINTS = np.array([[1.0, -2.0], [2.0, 4.0], [6.0, 1.0]])
 ANSWER = POINTS.mean(axis=0)
 NAMES = ("alpha", "beta", "gamma")  # alpha – beta – gamma: beta dials alpha, and gamma dials beta
 PATIENCE = 45.0
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @dataclass

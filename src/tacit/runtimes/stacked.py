@@ -37,7 +37,7 @@ class Stacked:
     def __init__(self, network: Network, weights: str = "metropolis") -> None:
         self.network = network
         self._traffic = Traffic()
-        self._told = False  # whether there was a total
+        self._has_summed = False  # whether there was a total
         self._gossips = self._gossiped = 0  # times, and bytes of all agents' own rows
         self.degree: Array = network.degrees.astype(np.float64)[:, None]
         self.links = 2 * len(network.links)
@@ -78,7 +78,9 @@ class Stacked:
     ) -> Numbers:
         """Let row (i, j) trade places with row (j, i)."""
         if known is not None:
-            self._traffic.count(exchanges=self._told and not more, messages=0, bytes=0)  # digests are compared
+            self._traffic.count(
+                exchanges=self._has_summed and not more, messages=0, bytes=0
+            )  # digests are compared
             return known
         if only is not None:
             r = np.where(only[:, None], r, r.dtype.type(0))
@@ -98,7 +100,7 @@ class Stacked:
         self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
         pieces: Any = v.pieces() if isinstance(v, Pieces) else [v]
         sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
-        self._told = True
+        self._has_summed = True
         return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
     @cached_property

@@ -65,7 +65,7 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop, n
     """Build the tree together with the neighbours, and return the own place in it; *names* are theirs."""
     names = names or [f"agent {neighbour}" for neighbour in neighbours]
     mine = Belief(root=me, distance=0, parent=me, below=1, height=0, stop=0)
-    said, hop, heard = mine, 0, list[Belief]()
+    earlier, hop, heard = mine, 0, list[Belief]()
     while not mine.stop or hop < mine.stop:
         if hop == 3 * agents:
             raise ProtocolError(
@@ -77,10 +77,10 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop, n
         )
         for row, belief in enumerate(heard):
             past = before[row] if before else None
-            wrong = _wrong(belief, past, neighbours[row], me=me, said=said, agents=agents, hop=hop)
+            wrong = _wrong(belief, past, neighbours[row], me=me, earlier=earlier, agents=agents, hop=hop)
             if wrong:
                 raise ProtocolError(f"{names[row]} {wrong} while the tree was built.")
-        said = mine
+        earlier = mine
         hop += 1
         root, distance, parent = min(
             (mine.root, mine.distance, mine.parent),
@@ -103,11 +103,11 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop, n
 
 
 def _wrong(
-    belief: Belief, before: Belief | None, sender: int, *, me: int, said: Belief, agents: int, hop: int
+    belief: Belief, before: Belief | None, sender: int, *, me: int, earlier: Belief, agents: int, hop: int
 ) -> str:
     """Return what no honest agent could have said after so many hops; nothing, where one could.
 
-    *said* is what this agent had told when the sender made up its mind.
+    *earlier* is what this agent had told when the sender made up its mind.
     """
     root, distance, parent, below, height, stop = belief
     if not 0 <= root <= sender:
@@ -122,9 +122,9 @@ def _wrong(
         return f"named the end {stop} in hop {hop}"
     if before is None:
         return "" if belief == Belief(sender, 0, sender, 1, 0, 0) else "claimed to know the others"
-    if (root, distance) > min(before[:2], (said.root, said.distance + 1)):
+    if (root, distance) > min(before[:2], (earlier.root, earlier.distance + 1)):
         return "forgot a root that it had heard of"
-    if parent == me and (root, distance) != (said.root, said.distance + 1):
+    if parent == me and (root, distance) != (earlier.root, earlier.distance + 1):
         return "claimed to hang below this agent, and elsewhere"
     if stop < before.stop:
         return "took an end back"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.experiments.setting import Setting
 from tacit.auditing.experiments.terms import both_ways
-from tacit.auditing.judging.verdict import RISK, Verdict, judge_looks
-from tacit.auditing.looks import Look
+from tacit.auditing.judging.verdict import RISK, Verdict, judge_statistics
 from tacit.auditing.recording.release import groups_of
+from tacit.auditing.statistics import Statistic
 from tacit.typing import Array
 
 
@@ -55,32 +55,32 @@ def links(setting: Setting) -> Verdict:
     seen, terms = alone(setting), setting.drawn().y
     y = seen.errors / seen.sizes
     columns = y.shape[1]
-    tests = looks.squares("on a link", np.square(y).sum(axis=1), columns)
+    tests = statistics.squares("on a link", np.square(y).sum(axis=1), columns)
     for where, labels in groups_of(setting.masks, columns):
-        tests += looks.squares(f"{where} of a link", *_grouped(y, labels))
+        tests += statistics.squares(f"{where} of a link", *_grouped(y, labels))
     length = np.linalg.norm(terms, axis=1)
     products = (y.astype(np.float32) @ terms.astype(np.float32).T).astype(np.float64)
     products /= np.where(length > 0.0, length, 1.0)
     products[seen.own] = 0.0  # the link's own terms
-    tests += [*looks.shape(y, "on a link"), *looks.shape(y.reshape(1, -1), "over all links")]
-    tests += [looks.normal(products, "masks on two links go together")]
+    tests += [*statistics.shape(y, "on a link"), *statistics.shape(y.reshape(1, -1), "over all links")]
+    tests += [statistics.normal(products, "masks on two links go together")]
     thinnest = _detectable(columns, RISK / len(tests) / len(y))
-    return judge_looks(
+    return judge_statistics(
         "every link by itself", tests, measured=float(np.sqrt(np.square(y).mean())), predicted=1.0,
         says=f"{len(y)} link(s) of {columns} masks; a σ that is {100 * (1 - thinnest):.0f} % too small would show",
     )  # fmt: skip
 
 
-def bits_of_links(setting: Setting) -> tuple[int, list[Look]]:
+def bits_of_links(setting: Setting) -> tuple[int, list[Statistic]]:
     """Look at the low bits of every link's mask, in steps of the lattice: balanced, and independent of α's."""
     seen = alone(setting)
     bits = int(np.floor(np.log2(float(seen.sizes.min()))))  # in bits above, the shape of the Gaussian shows
     steps = np.rint(seen.errors).astype(np.int64)
     tests = [
-        looks.balance(steps, bits, "in a mask"),
-        looks.balance(steps ^ seen.secrets, bits, "beside its secret"),
+        statistics.balance(steps, bits, "in a mask"),
+        statistics.balance(steps ^ seen.secrets, bits, "beside its secret"),
     ]
-    return bits, [*tests, *looks.cells(steps, min(bits, 16), "in masks of links")]
+    return bits, [*tests, *statistics.cells(steps, min(bits, 16), "in masks of links")]
 
 
 def _grouped(y: Array, labels: NDArray[np.intp]) -> tuple[Array, NDArray[np.intp]]:

@@ -13,7 +13,7 @@ from tacit.auditing.attacks.low_bits import LowBits
 from tacit.auditing.attacks.seeds import SeedEnumeration
 from tacit.auditing.experiments.every_link import bits_of_links
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.judging.verdict import Verdict, judge_looks, judge_mean, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_mean, judge_statistics, skipped
 from tacit.auditing.recording.release import release, scales_of
 from tacit.masks import with_equal_links
 from tacit.network import Network
@@ -69,7 +69,7 @@ def low_bits(setting: Setting) -> Verdict:
             attack="low-order bits", status="beaten", measured=max(certain, remainders), predicted=0.0, says=says
         )
     bits, seen = bits_of_links(setting)
-    return judge_looks(
+    return judge_statistics(
         "low-order bits", seen, measured=0.0, predicted=0.0,
         says=f"{says}; the lowest {bits} bits of every link's mask are balanced, and independent of the secret",
     )  # fmt: skip

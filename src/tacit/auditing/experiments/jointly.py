@@ -1,11 +1,11 @@
-"""Looks at all terms together, Gaussian ones and words alike: uniform numbers u above, and uniform words below.
+"""Statistics of all terms together, Gaussian ones and words alike: uniform numbers u above, uniform words below.
 
     pairs    every two rows, by waves of u and of their low bits; beside every secret; a few places apart, and at
              all distances where an agent draws or learns both
     bits     all bits of all terms that an agent draws or learns, beside its secret; one bit of all terms; a bit
              along rows
 
-In a large network some looks are at the terms of agents taken at random.
+In a large network some are of the terms of agents taken at random.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.experiments.terms import Terms
-from tacit.auditing.looks import Look
-from tacit.auditing.looks.ranks import bits_of
+from tacit.auditing.statistics import Statistic
+from tacit.auditing.statistics.ranks import bits_of
 from tacit.typing import Array, Words
 
 _ROWS, _COLUMNS, _NUMBERS = 160, 2000, 1_500_000  # of terms with all their waves, and of those with the first alone
@@ -32,46 +32,46 @@ _BLOCK = 256  # places along a row
 _FEWEST = 100  # products in a sum that is taken for normal
 
 
-def pairs(terms: Terms, rng: np.random.Generator) -> list[Look]:
+def pairs(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
     """Look at every two rows, at rows and secrets, and at rows some places apart."""
     rows = _some(terms, _ROWS, rng)
     n = min(terms.u.shape[1], _COLUMNS)
     u, words = terms.u[rows, :n], terms.words[rows, :n]
-    whole = np.concatenate([looks.waves(u, (1, 2, 3)), _low_waves(words, terms.bits)])
-    seen = looks.correlations(whole, rows=len(rows), says="two terms go together")
+    whole = np.concatenate([statistics.waves(u, (1, 2, 3)), _low_waves(words, terms.bits)])
+    seen = statistics.correlations(whole, rows=len(rows), says="two terms go together")
     if len(rows) < len(terms.u):
-        every = looks.waves(terms.u[:, : max(200, min(n, _NUMBERS // len(terms.u)))], (1,))
-        seen += looks.correlations(every, rows=len(terms.u), says="two terms go together")
-    first = looks.waves(u, (1,))
-    many = looks.waves(u, _HARMONICS)
-    seen += looks.correlations(many, first, says="a term and a multiple of another go together")
-    seen += looks.correlations(
+        every = statistics.waves(terms.u[:, : max(200, min(n, _NUMBERS // len(terms.u)))], (1,))
+        seen += statistics.correlations(every, rows=len(terms.u), says="two terms go together")
+    first = statistics.waves(u, (1,))
+    many = statistics.waves(u, _HARMONICS)
+    seen += statistics.correlations(many, first, says="a term and a multiple of another go together")
+    seen += statistics.correlations(
         many[:, :-1], first[:, 1:], says="a term and a multiple of the one before go together"
     )
     secret = np.concatenate([_standard(terms.plain[:, :n]), _low_waves(terms.plain_words[:, :n], terms.bits)])
-    seen += looks.correlations(whole, secret, says="a term and a secret go together")
+    seen += statistics.correlations(whole, secret, says="a term and a secret go together")
     near = np.concatenate([first, _low_waves(words, 8)])
     for apart in _DISTANCES:
         says = f"terms {apart} place(s) apart go together"
-        seen += looks.correlations(near[:, apart:], near[:, :-apart], says=says)
+        seen += statistics.correlations(near[:, apart:], near[:, :-apart], says=says)
     some = terms.u[:, : shown(terms.u)]
-    long = looks.waves(some, (1,))
+    long = statistics.waves(some, (1,))
     plain = _standard(terms.plain[:, : some.shape[1]])
-    seen += looks.correlations(long, plain, says="a term and a secret go together")
-    seen += [*beside_secrets(long.reshape(2, *some.shape), terms), *looks.means("in waves", long)]
+    seen += statistics.correlations(long, plain, says="a term and a secret go together")
+    seen += [*beside_secrets(long.reshape(2, *some.shape), terms), *statistics.means("in waves", long)]
     for waves in long.reshape(2, *some.shape):
-        seen += [*looks.along(waves, "places go together"), *looks.shared(waves, "all terms go together")]
+        seen += [*statistics.along(waves, "places go together"), *statistics.shared(waves, "all terms go together")]
     for agent in rng.permutation(np.unique(terms.senders))[:_THREE]:
-        seen += looks.triples(u_of(terms, int(agent), n, rng), "three terms of one agent go together")
+        seen += statistics.triples(u_of(terms, int(agent), n, rng), "three terms of one agent go together")
         own = rng.permutation(terms.of(int(agent)))[:_TERMS]
         signs = np.concatenate([terms.u[own, :n] >= 0.5, terms.plain[agent : agent + 1, :n] >= 0.0])
-        seen += looks.fours(signs, "the signs of four terms of one agent go together")
+        seen += statistics.fours(signs, "the signs of four terms of one agent go together")
     across = rng.permutation(len(terms.u))[:_ACROSS]
-    seen += looks.triples(terms.u[across, :_FEW], "three terms of any agents go together")
-    return [*seen, *looks.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
+    seen += statistics.triples(terms.u[across, :_FEW], "three terms of any agents go together")
+    return [*seen, *statistics.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
 
 
-def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Look]:
+def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Statistic]:
     """Look at terms, (kinds, rows, columns) of variance 1, beside the secrets of both ends, all links together."""
     secrets = _standard(terms.plain[:, : values.shape[2]]).reshape(3, len(terms.plain), -1)
     tests = []
@@ -79,7 +79,7 @@ def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Look]:
         beside = secrets[:, ends % len(terms.plain)]
         size = np.sqrt(np.square(beside).sum(axis=(1, 2)))
         tests.append(np.einsum("krc,src->ks", values, beside, dtype=np.float64) / size)
-    return [looks.normal(np.concatenate(tests), "terms and the secrets at their ends go together")]
+    return [statistics.normal(np.concatenate(tests), "terms and the secrets at their ends go together")]
 
 
 def u_of(terms: Terms, agent: int, columns: int, rng: np.random.Generator) -> Array:
@@ -94,16 +94,17 @@ def shown(values: Array) -> int:
     return max(_COLUMNS // 2, _NUMBERS // len(values))
 
 
-def between(u: Array, what: str) -> list[Look]:
+def between(u: Array, what: str) -> list[Statistic]:
     """Look at what must be independent row by row, such as releases, (rows, n)."""
     if len(u) < 2:
         return []
-    whole = looks.waves(u, (1, 2))
-    seen = looks.correlations(whole, rows=len(u), says=f"two {what} go together") if u.shape[1] >= _FEWEST else []
-    return [*seen, *(look for wave in np.split(whole, 4) for look in looks.along(wave.T, f"{what} go together"))]
+    whole = statistics.waves(u, (1, 2))
+    says = f"{what} go together"
+    seen = statistics.correlations(whole, rows=len(u), says=f"two {says}") if u.shape[1] >= _FEWEST else []
+    return [*seen, *(each for wave in np.split(whole, 4) for each in statistics.along(wave.T, says))]
 
 
-def bits(terms: Terms, rng: np.random.Generator) -> list[Look]:
+def bits(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
     """Look for bits that follow from others."""
     seen, n = [], terms.u.shape[1]
     agents = np.unique(terms.senders)
@@ -111,18 +112,20 @@ def bits(terms: Terms, rng: np.random.Generator) -> list[Look]:
         own = rng.permutation(terms.of(int(agent)))[:_TERMS]
         room = min(n, (len(own) + 2) * 64 + 72)
         secret = bits_of(terms.plain_words[agent :: terms.agents, :room], terms.bits)
-        seen += looks.relations(terms.bits_from(own, room), secret, says="of one agent")
+        seen += statistics.relations(terms.bits_from(own, room), secret, says="of one agent")
     rows = _some(terms, min(1000, max(2, n - 128 - len(terms.plain_words))), rng)
     few = (0, 1, terms.bits // 2, terms.bits - 1)
     room = min(n, len(rows) + len(terms.plain_words) + 72)
     for place in range(terms.bits) if len(rows) <= 2 * _ROWS else few:
         tested, secret = (_bit(each[:, :room], place) for each in (terms.words[rows], terms.plain_words))
-        seen += looks.relations(tested, secret, says=f"in place {place} of all terms")
+        seen += statistics.relations(tested, secret, says=f"in place {place} of all terms")
     above = terms.u >= 0.5
-    seen += looks.relations(above[rows, :room], terms.plain[:, :room] >= 0.0, says="in the signs of all terms")
-    seen += looks.blocks(above[rows], length=_BLOCK, says="in the signs, along a row")
+    seen += statistics.relations(above[rows, :room], terms.plain[:, :room] >= 0.0, says="in the signs of all terms")
+    seen += statistics.blocks(above[rows], length=_BLOCK, says="in the signs, along a row")
     for place in few:
-        seen += looks.blocks(_bit(terms.words[rows], place), length=_BLOCK, says=f"in place {place}, along a row")
+        seen += statistics.blocks(
+            _bit(terms.words[rows], place), length=_BLOCK, says=f"in place {place}, along a row"
+        )
     return seen
 
 
@@ -157,7 +160,7 @@ def _low_waves(words: Words, bits: int) -> NDArray[np.float32]:
     widths = sorted({width for width in (bits - 8, bits // 2, bits // 4, 16, 8, 4, 2) if 2 <= width <= bits})
     masks = [np.uint64((1 << width) - 1) for width in widths]
     return np.concatenate(
-        [looks.waves(_share(words & mask, width), (1,)) for mask, width in zip(masks, widths, strict=True)]
+        [statistics.waves(_share(words & mask, width), (1,)) for mask, width in zip(masks, widths, strict=True)]
     )
 
 

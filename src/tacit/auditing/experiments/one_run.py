@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.attacks.component_sums import ComponentSums
 from tacit.auditing.attacks.likelihood import MaximumLikelihood
 from tacit.auditing.attacks.prior import GaussianPrior
 from tacit.auditing.attacks.prior_knowledge import PriorKnowledge
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.judging.verdict import Verdict, judge_exact, judge_gaussian, judge_looks, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_exact, judge_gaussian, judge_statistics, skipped
 from tacit.auditing.knowledge.view import masks_of
 from tacit.auditing.recording.release import groups_of, scales_of
 
@@ -53,12 +53,12 @@ def coordinates(setting: Setting) -> Verdict:
     pairs = np.triu_indices(width, 1)
     products = (by_coordinate.T @ by_coordinate / np.linalg.norm(by_coordinate, axis=0))[pairs]
     seen = [
-        *looks.squares("in a coordinate", np.square(by_coordinate).sum(axis=0), len(by_coordinate)),
-        *([looks.normal(products, "two coordinates go together")] if len(products) else []),
-        *looks.joint(y.reshape(len(y), -1).T)[-1:],  # releases at any distance
+        *statistics.squares("in a coordinate", np.square(by_coordinate).sum(axis=0), len(by_coordinate)),
+        *([statistics.normal(products, "two coordinates go together")] if len(products) else []),
+        *statistics.joint(y.reshape(len(y), -1).T)[-1:],  # releases at any distance
     ]
     says = f"{len(y)} releases of {width} coordinates each, all independent"
-    return judge_looks(attack, seen, says=says)
+    return judge_statistics(attack, seen, says=says)
 
 
 def sums(setting: Setting) -> Verdict:

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.attacks.modular import minus, parts, plus
-from tacit.auditing.judging.verdict import Verdict, judge_looks, skipped
+from tacit.auditing.judging.verdict import Verdict, judge_statistics, skipped
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Exchange, View
-from tacit.auditing.looks import Look
-from tacit.auditing.looks.look import worst_of
-from tacit.auditing.looks.repeats import pairs_of
+from tacit.auditing.statistics import Statistic
+from tacit.auditing.statistics.repeats import pairs_of
+from tacit.auditing.statistics.statistic import worst_of
 from tacit.typing import Array, Words
 
 _ATTACK = "every sum of the run"
@@ -48,7 +48,7 @@ def every_sum(view: View, public: Public) -> Verdict:
         open_sums += known is None
         sums.append(minus(words, known, public.words)[free] if known is not None else words[free])
     says = f"{open_sums} of {len(sums)} sums went without masks, and {numbers} as numbers"
-    seen = [Look(0.0 if open_sums or numbers else 1.0, "beaten", says, certain=True)]
+    seen = [Statistic(0.0 if open_sums or numbers else 1.0, "beaten", says, certain=True)]
     high = [parts(each, public.words)[-1] for each in sums]
     seen += _near_zero(high, "words of the run")
     again: dict[int, Words] = {}
@@ -60,12 +60,12 @@ def every_sum(view: View, public: Public) -> Verdict:
     seen += _near_zero(apart, "differences of two sums")
     every = np.concatenate([each.ravel() for each in sums]) if sums else np.empty(0, dtype=np.uint64)
     if every.size >= _ENOUGH:
-        seen += looks.uniform(every[None], "in the run")
-    seen.append(looks.repeats(every, pairs_of(every.size, 64), "words come twice"))
-    return judge_looks(_ATTACK, seen, says=f"{every.size} words of {len(sums)} sums are uniform")
+        seen += statistics.uniform(every[None], "in the run")
+    seen.append(statistics.repeats(every, pairs_of(every.size, 64), "words come twice"))
+    return judge_statistics(_ATTACK, seen, says=f"{every.size} words of {len(sums)} sums are uniform")
 
 
-def _near_zero(sums: Sequence[Words], what: str) -> list[Look]:
+def _near_zero(sums: Sequence[Words], what: str) -> list[Statistic]:
     """Look at the largest word of every sum, of every agent in a sum, and at the smallest of all."""
     if not sums:
         return []
@@ -74,13 +74,13 @@ def _near_zero(sums: Sequence[Words], what: str) -> list[Look]:
     rows = [each.max(axis=1) ** each.shape[1] for each in sizes]
     least = min(float(each.min()) for each in sizes)
     return [
-        Look(worst_of(whole, len(sizes)), "beaten", f"all {what} are near 0 in a sum"),
-        Look(
+        Statistic(worst_of(whole, len(sizes)), "beaten", f"all {what} are near 0 in a sum"),
+        Statistic(
             worst_of(min(float(each.min()) for each in rows), sum(map(len, rows))),
             "beaten",
             f"all {what} are near 0 at an agent",
         ),
-        Look(worst_of(least, sum(each.size for each in sizes)), "beaten", f"one of the {what} is near 0"),
+        Statistic(worst_of(least, sum(each.size for each in sizes)), "beaten", f"one of the {what} is near 0"),
     ]
 
 

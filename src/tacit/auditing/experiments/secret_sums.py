@@ -13,15 +13,15 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.attacks.modular import minus, parts, total
 from tacit.auditing.attacks.unmask_words import unmasked_words
 from tacit.auditing.experiments.single_words import attack_single_words, draw_words
 from tacit.auditing.experiments.terms import Uniform, both_ways
-from tacit.auditing.judging.verdict import Verdict, judge_looks
-from tacit.auditing.looks import Look
-from tacit.auditing.looks.repeats import pairs_of
+from tacit.auditing.judging.verdict import Verdict, judge_statistics
 from tacit.auditing.recording.release import Keys, Released, release_sums
+from tacit.auditing.statistics import Statistic
+from tacit.auditing.statistics.repeats import pairs_of
 from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Words
@@ -54,10 +54,10 @@ def attack_words(
     drawn = draw_words(masks, network, keys=keys, rng=rng)
     alone = [_links(each, masks.words) for each in drawn]
     every = np.concatenate([each.ravel() for each in alone])
-    by_itself = judge_looks(
+    by_itself = judge_statistics(
         "every link by itself",
-        [look for each in alone for look in looks.uniform(each, "on a link")]
-        + [looks.repeats(every, pairs_of(every.size, 64), "masks come twice")],
+        [statistic for each in alone for statistic in statistics.uniform(each, "on a link")]
+        + [statistics.repeats(every, pairs_of(every.size, 64), "masks come twice")],
         says=f"{every.size} masks of {len(network.links)} link(s) are uniform, and none comes twice",
     )
     single = attack_single_words(drawn, rng)
@@ -66,17 +66,17 @@ def attack_words(
     cuts = _cuts(network, honest, rng)
     return [
         exact,
-        judge_looks(
+        judge_statistics(
             "uniform words",
             [*_uniform(one[free], masks.words, "at an agent"), *_neighbours(one[free], masks.words)],
             says=f"{one[free].size} words are uniform, above and below, and so are their differences",
         ),
-        judge_looks(
+        judge_statistics(
             "cuts",
             _uniform(np.stack([total(one[cut], masks.words) for cut in cuts]), masks.words, "over a cut"),
             says=f"sums over {len(cuts)} parts of components are uniform",
         ),
-        judge_looks(
+        judge_statistics(
             "two sums",
             [
                 *_uniform(minus(one[free], later[free], masks.words), masks.words, "in the difference of two sums"),
@@ -120,11 +120,11 @@ def _cuts(network: Network, honest: NDArray[np.intp], rng: np.random.Generator) 
     return cuts
 
 
-def _uniform(masks: Words, words: int, where: str) -> list[Look]:
-    return [look for part in parts(masks, words) for look in looks.uniform(part, where)]
+def _uniform(masks: Words, words: int, where: str) -> list[Statistic]:
+    return [statistic for part in parts(masks, words) for statistic in statistics.uniform(part, where)]
 
 
-def _neighbours(masks: Words, words: int) -> list[Look]:
+def _neighbours(masks: Words, words: int) -> list[Statistic]:
     """Look at the differences of numbers that lie beside each other, or two places apart."""
     apart = [minus(masks[:, : -k * words], masks[:, k * words :], words) for k in (1, 2)]
-    return [look for each in apart for look in _uniform(each, words, "beside each other")]
+    return [statistic for each in apart for statistic in _uniform(each, words, "beside each other")]

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.auditing import looks
+from tacit.auditing import statistics
 from tacit.auditing.experiments import jointly
 from tacit.auditing.experiments.terms import Terms, Uniform, uniform
-from tacit.auditing.judging.verdict import Verdict, judge_looks
-from tacit.auditing.looks import Look
-from tacit.auditing.looks.repeats import multiples, pairs_of, ratios, turned
+from tacit.auditing.judging.verdict import Verdict, judge_statistics
 from tacit.auditing.recording.release import Keys
+from tacit.auditing.statistics import Statistic
+from tacit.auditing.statistics.repeats import multiples, pairs_of, ratios, turned
 from tacit.masks import Afresh
 from tacit.network import Network
 from tacit.typing import Array, Words
@@ -73,13 +73,13 @@ def folded(drawn: Drawn, rng: np.random.Generator) -> Verdict:
 def bits(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """No bit of a mask follows from bits of others, or of secrets, by exclusive or."""
     seen = [*jointly.bits(drawn.first.terms, rng), *_along_sums(drawn.many), *_across_places(drawn.long, rng)]
-    return judge_looks("bits of masks", seen, says=f"{len(seen)} sets of bits, each independent over GF(2)")
+    return judge_statistics("bits of masks", seen, says=f"{len(seen)} sets of bits, each independent over GF(2)")
 
 
 def repeated(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """No mask comes twice, in any sum or run, turned or times an odd number."""
     says = "as they are, turned, or times an odd number: none"
-    return judge_looks("masks that come twice", _repeats(drawn, rng), says=says)
+    return judge_statistics("masks that come twice", _repeats(drawn, rng), says=says)
 
 
 def _numbers(masks: Afresh, network: Network, sums: int, columns: int, rng: np.random.Generator) -> list[Array]:
@@ -89,8 +89,8 @@ def _numbers(masks: Afresh, network: Network, sums: int, columns: int, rng: np.r
 def single(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     """Every mask is uniform."""
     words = drawn.first.terms.words
-    seen = [*looks.uniform(words, "on a link, one way"), *looks.cells(words, 64, "on all links")]
-    return judge_looks("every mask by itself", seen, says=f"{words.size} words are uniform, above and below")
+    seen = [*statistics.uniform(words, "on a link, one way"), *statistics.cells(words, 64, "on all links")]
+    return judge_statistics("every mask by itself", seen, says=f"{words.size} words are uniform, above and below")
 
 
 def pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
@@ -103,34 +103,36 @@ def pairs(drawn: Drawn, rng: np.random.Generator) -> Verdict:
     by_sum = many.u.reshape(len(many.u), _SUMS, -1).transpose(1, 0, 2).reshape(_SUMS, -1)
     seen += jointly.between(by_sum, "sums")
     says = f"{len(first.u)} terms, {n} numbers, {_SUMS} sums: no two go together, nor with a secret"
-    return judge_looks("masks in pairs", seen, says=says)
+    return judge_statistics("masks in pairs", seen, says=says)
 
 
-def _along_sums(many: Uniform) -> list[Look]:
+def _along_sums(many: Uniform) -> list[Statistic]:
     """Look at the lowest bit, and at the highest, of every place from sum to sum."""
     places = many.terms.words.reshape(len(many.terms.words), _SUMS, -1).transpose(0, 2, 1).reshape(-1, _SUMS)
     return [
-        look
+        statistic
         for bit in (0, 63)
-        for look in looks.blocks(
+        for statistic in statistics.blocks(
             (places >> np.uint64(bit)) & np.uint64(1) == 1, length=_SUMS, says="from sum to sum"
         )
     ]
 
 
-def _across_places(long: Uniform, rng: np.random.Generator) -> list[Look]:
+def _across_places(long: Uniform, rng: np.random.Generator) -> list[Statistic]:
     """Look at the lowest bits of all places of all links, over sums: by whatever order within a sum they follow."""
     words = long.terms.words.reshape(len(long.terms.words), _VERY_MANY, -1).transpose(0, 2, 1)
     places = words.reshape(-1, _VERY_MANY)
     some = places[rng.permutation(len(places))[:_PLACES]]
     return [
-        look
+        statistic
         for bit in (0, 1, 63)
-        for look in looks.relations((some >> np.uint64(bit)) & np.uint64(1) == 1, says="in another place of a sum")
+        for statistic in statistics.relations(
+            (some >> np.uint64(bit)) & np.uint64(1) == 1, says="in another place of a sum"
+        )
     ]
 
 
-def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Look]:
+def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Statistic]:
     every = [each.terms.words for each in drawn[:3]]
     late = drawn.long.terms.words
     all_words = np.concatenate([*(each.ravel() for each in every), late.ravel()])
@@ -143,14 +145,16 @@ def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Look]:
     over = np.concatenate([*_ratios(every[0], drawn.first.terms, rng), ratios(sums[:, 1:], sums[:, :-1])])
     factors = multiples(some)
     return [
-        looks.repeats(all_words, pairs_of(all_words.size, 64), "words come twice"),
-        looks.repeats(words >> np.uint64(12), pairs_of(words.size, 52), "words come twice but for low bits"),
-        looks.repeats(words << np.uint64(12), pairs_of(words.size, 52), "words come twice but for high bits"),
-        looks.repeats(factors, pairs_of(factors.size, 63), "words are odd multiples of others"),
-        looks.repeats(turned(some), pairs_of(128 * some.size, 64), "words are others, turned"),
-        looks.repeats(halves, pairs_of(halves.size, 32), "halves of words come twice"),
-        looks.repeats(np.minimum(apart, ~apart + np.uint64(1)), pairs_of(apart.size, 63), "differences come twice"),
-        looks.repeats(over, pairs_of(over.size, 63), "ratios of words come twice"),
+        statistics.repeats(all_words, pairs_of(all_words.size, 64), "words come twice"),
+        statistics.repeats(words >> np.uint64(12), pairs_of(words.size, 52), "words come twice but for low bits"),
+        statistics.repeats(words << np.uint64(12), pairs_of(words.size, 52), "words come twice but for high bits"),
+        statistics.repeats(factors, pairs_of(factors.size, 63), "words are odd multiples of others"),
+        statistics.repeats(turned(some), pairs_of(128 * some.size, 64), "words are others, turned"),
+        statistics.repeats(halves, pairs_of(halves.size, 32), "halves of words come twice"),
+        statistics.repeats(
+            np.minimum(apart, ~apart + np.uint64(1)), pairs_of(apart.size, 63), "differences come twice"
+        ),
+        statistics.repeats(over, pairs_of(over.size, 63), "ratios of words come twice"),
     ]
 
 

@@ -18,9 +18,9 @@ from scipy.special import ndtr
 from tacit.auditing.attacks.modular import minus, parts
 from tacit.auditing.attacks.unmask_words import words_in
 from tacit.auditing.knowledge.view import Exchange, View, masks_of
-from tacit.auditing.looks.ranks import bits_of
 from tacit.auditing.recording.release import Keys, release, release_sums
 from tacit.auditing.recording.scales import scales_of_links
+from tacit.auditing.statistics.ranks import bits_of
 from tacit.masks import Afresh, Once
 from tacit.network import Network
 from tacit.typing import Array, Words

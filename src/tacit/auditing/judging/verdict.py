@@ -7,7 +7,7 @@
     skipped   there was nothing to attack
 
 Errors of a Gaussian attack are whitened by the covariance that the certificate predicts. What comes out must be
-standard normal, and is looked at in many ways (`tacit.auditing.looks`). Directions in which the certificate
+standard normal, and is looked at in many ways (`tacit.auditing.statistics`). Directions in which the certificate
 predicts no error must have none. Every verdict has the same share of the audit's level, and says what p its looks
 have together.
 
@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, chi2, hypergeom
 
-from tacit.auditing import looks
-from tacit.auditing.looks import CERTAIN, Look
+from tacit.auditing import statistics
+from tacit.auditing.statistics import CERTAIN, Statistic
 from tacit.typing import Array
 
 LEVEL = 1e-3
@@ -110,30 +110,30 @@ def judge_gaussian(
         )
     y = projected[free] / np.sqrt(values[free])[:, None]
     whole = (float(np.square(y).sum()), y.size)
-    seen = [*looks.spread(y, groups), *_along(errors, covariance, links, whole), *looks.joint(y)]
+    seen = [*statistics.spread(y, groups), *_along(errors, covariance, links, whole), *statistics.joint(y)]
     if known is not None:
-        seen += looks.apart(y, known, "from masks that members know")
-    return judge_looks(
+        seen += statistics.apart(y, known, "from masks that members know")
+    return judge_statistics(
         attack, seen, measured=measured, predicted=predicted, size=y.size,
         says=f"variance {float(np.square(y).mean()):.3f} of the prediction, from {y.size} numbers",
     )  # fmt: skip
 
 
-def judge_looks(
+def judge_statistics(
     attack: str,
-    seen: Sequence[Look],
+    seen: Sequence[Statistic],
     *,
     says: str,
     measured: float | None = None,
     predicted: float | None = None,
     size: int = 0,
 ) -> Verdict:
-    """Judge by many looks at numbers that the certificate predicts the law of; they share the risk equally."""
-    p = looks.together(seen)
-    level = (RISK if p is not None else 0.0) + CERTAIN * sum(look.certain for look in seen)
-    known = [look for look in seen if look.certain and look.p < CERTAIN]
+    """Judge by many statistics of numbers that the certificate predicts the law of; they share the risk equally."""
+    p = statistics.together(seen)
+    level = (RISK if p is not None else 0.0) + CERTAIN * sum(statistic.certain for statistic in seen)
+    known = [statistic for statistic in seen if statistic.certain and statistic.p < CERTAIN]
     if known or (p is not None and p < RISK):
-        worst = min(known or seen, key=lambda look: look.p)
+        worst = min(known or seen, key=lambda statistic: statistic.p)
         return Verdict(
             attack=attack,
             status=worst.status,
@@ -196,11 +196,13 @@ def share_limits(hits: int, tries: int, risk: float) -> tuple[float, float]:
     return low, high
 
 
-def _along(errors: Array, covariance: Array, links: NDArray[Any] | None, whole: tuple[float, int]) -> list[Look]:
+def _along(
+    errors: Array, covariance: Array, links: NDArray[Any] | None, whole: tuple[float, int]
+) -> list[Statistic]:
     """Look at every agent, and along every link: where one link is thinner, the errors across it are smaller."""
     spread = np.sqrt(np.diag(covariance))
     masked = spread > 1e-6 * spread.max()
-    tests = looks.squares(
+    tests = statistics.squares(
         "at an agent", np.square(errors[masked] / spread[masked, None]).sum(axis=1), errors.shape[1], whole
     )
     if links is not None and len(links):
@@ -210,7 +212,7 @@ def _along(errors: Array, covariance: Array, links: NDArray[Any] | None, whole: 
         along = ends @ inverse
         size = np.einsum("ei,ij,ej->e", along, covariance, along)
         sums = np.square(along @ errors).sum(axis=1) / size
-        tests += looks.squares("along a link", sums, errors.shape[1], whole)
+        tests += statistics.squares("along a link", sums, errors.shape[1], whole)
     return tests
 
 

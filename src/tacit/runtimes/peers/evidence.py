@@ -55,7 +55,7 @@ def signed(error: EquivocationError, *, seat: Seat, key: Path) -> bytes:
         theirs=error.theirs,
     )
     secret: Any = serialization.load_pem_private_key(key.read_bytes(), password=None)
-    signature = secret.sign(_said(statement), _SIGNED).hex()
+    signature = secret.sign(_signed_bytes(statement), _SIGNED).hex()
     return msgspec.json.format(msgspec.json.encode(Evidence(statement=statement, signature=signature)), indent=2)
 
 
@@ -64,11 +64,11 @@ def verified(evidence: bytes, certificate: str) -> Statement:
     try:
         read = msgspec.json.decode(evidence, type=Evidence)
         public: Any = load_pem_x509_certificate(certificate.encode()).public_key()
-        public.verify(bytes.fromhex(read.signature), _said(read.statement), _SIGNED)
+        public.verify(bytes.fromhex(read.signature), _signed_bytes(read.statement), _SIGNED)
     except (msgspec.MsgspecError, ValueError, InvalidSignature) as error:
         raise FileError("the evidence is not what this member has signed.") from error
     return read.statement
 
 
-def _said(statement: Statement) -> bytes:
+def _signed_bytes(statement: Statement) -> bytes:
     return b"tacit: what was told\0" + msgspec.json.encode(statement, order="sorted")

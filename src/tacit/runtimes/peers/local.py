@@ -5,8 +5,11 @@ Every process gets its own cost and its own key, and all have seats without a ma
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import itertools
+import os
 import socket
 import tempfile
 from collections.abc import Callable
@@ -17,7 +20,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, ERRANDS
-from tacit.errors import InputError
+from tacit.errors import InputError, NetworkError
 from tacit.masks import has_level
 from tacit.network import Network
 from tacit.runtimes.job import Job, Run
@@ -27,6 +30,9 @@ from tacit.runtimes.peers.seat import Endpoint, Seat
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
+
+_LOWEST, _PORTS = 10_000, 22_000  # Linux calls out from 32768 on, others from 49152 on
+_STEPS = itertools.count(7919 * os.getpid())  # every process begins somewhere else
 
 _PATIENCE = 86_400.0  # seconds
 _SILENCE = 15.0
@@ -114,12 +120,17 @@ def endpoints(names: list[str], folder: Path) -> dict[str, Endpoint]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of this machine that nobody listens on at the moment."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
+    """Return ports of this machine that nobody listens on at the moment, and other ones every time.
+
+    They are below those that systems give to outgoing connections, which could take one before its member listens.
+    """
+    found: list[int] = []
+    for step in itertools.islice(_STEPS, _PORTS):
+        if len(found) == count:
+            break
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", _LOWEST + step % _PORTS))
+            found.append(_LOWEST + step % _PORTS)
+    if len(found) < count:
+        raise NetworkError(f"{count} members need as many ports, and {len(found)} are free; stop other programs.")
+    return found

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import poisson
 
-from tacit.auditing.looks.look import Look
+from tacit.auditing.statistics.statistic import Statistic
 from tacit.typing import Words
 
 
-def repeats(keys: NDArray[Any], expected: float, what: str) -> Look:
+def repeats(keys: NDArray[Any], expected: float, what: str) -> Statistic:
     """Look at keys of which *expected* pairs agree by chance."""
     ordered = np.sort(keys, axis=None)
     count = int((ordered[1:] == ordered[:-1]).sum())
     p = float(poisson.sf(count - 1, max(expected, 1e-300)))
-    return Look(p, "beaten", f"{count} {what}, and luck explains {expected:.2g}", certain=True)
+    return Statistic(p, "beaten", f"{count} {what}, and luck explains {expected:.2g}", certain=True)
 
 
 def pairs_of(count: int, bits: int) -> float:

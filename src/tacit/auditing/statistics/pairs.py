@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from tacit.auditing.looks.look import Look, normal, worst_of
+from tacit.auditing.statistics.statistic import Statistic, normal, worst_of
 from tacit.typing import Array
 
 _ENOUGH = 2000  # products in a sum that is taken for normal
 
 
-def joint(y: Array) -> list[Look]:
+def joint(y: Array) -> list[Statistic]:
     """Look for rows that go together, and for columns that do at any distance."""
     seen = []
     if len(y) > 1:
@@ -33,20 +33,22 @@ def joint(y: Array) -> list[Look]:
     return [*seen, *along(y, "coordinates go together")]
 
 
-def along(y: NDArray[Any], says: str) -> list[Look]:
+def along(y: NDArray[Any], says: str) -> list[Statistic]:
     """Look for columns that go together at any distance, by the same rule in all rows."""
     k, columns = y.shape
     farthest = min(columns - _ENOUGH // k - 1, columns // 2)
     return [normal(_autocorrelation(y, farthest), says)] if farthest >= 1 else []
 
 
-def shared(y: NDArray[Any], says: str) -> list[Look]:
+def shared(y: NDArray[Any], says: str) -> list[Statistic]:
     """Look for something, however small, that all rows have in common: Σ_k (Σ_a y_ak)²/rows ~ χ²."""
     if len(y) < 2:
         return []
     total = float(np.square(y.sum(axis=0)).sum() / len(y))
     low, high = float(chi2.cdf(total, y.shape[1])), float(chi2.sf(total, y.shape[1]))
-    return [Look(2.0 * min(low, high), "beaten", f"{says}: variance {total / y.shape[1]:.3g} of the prediction")]
+    return [
+        Statistic(2.0 * min(low, high), "beaten", f"{says}: variance {total / y.shape[1]:.3g} of the prediction")
+    ]
 
 
 def _autocorrelation(y: NDArray[Any], farthest: int) -> Array:
@@ -57,7 +59,7 @@ def _autocorrelation(y: NDArray[Any], farthest: int) -> Array:
     return np.asarray(sums / np.sqrt(k * (columns - np.arange(1, farthest + 1))))
 
 
-def apart(y: Array, known: Array, what: str) -> list[Look]:
+def apart(y: Array, known: Array, what: str) -> list[Statistic]:
     """Look whether y tells anything about *known*, (any, columns of y)."""
     length = np.linalg.norm(known, axis=1)
     known, length = known[length > 0], length[length > 0]
@@ -73,7 +75,7 @@ def waves(u: Array, harmonics: Sequence[int]) -> NDArray[np.float32]:
 
 def correlations(
     first: NDArray[Any], second: NDArray[Any] | None = None, *, rows: int = 0, says: str
-) -> list[Look]:
+) -> list[Statistic]:
     """Look at the products of every row of *first*, of mean 0 and variance 1, with every row of *second*.
 
     Without a second, with each other; those of one number's own waves, a multiple of *rows* apart, are left out.
@@ -85,14 +87,14 @@ def correlations(
     z = (first @ other[length > 0].T / length[length > 0]).astype(np.float64)
     if second is None:
         if not (length > 0).all():
-            return [Look(0.0, "beaten", f"{says}: a row is constant")]
+            return [Statistic(0.0, "beaten", f"{says}: a row is constant")]
         a, b = np.triu_indices(len(first), 1)
         apart_from_own = (a - b) % rows != 0 if rows else np.ones(len(a), dtype=bool)
         z = z[a[apart_from_own], b[apart_from_own]]
     return [normal(z, says)] if z.size else []
 
 
-def triples(u: Array, says: str) -> list[Look]:
+def triples(u: Array, says: str) -> list[Statistic]:
     """Look at every three rows of uniform numbers: |Σ e^{2πi(a ± b ± c)}|²/n is exponential."""
     rows, n = u.shape
     if rows < 3:
@@ -106,10 +108,12 @@ def triples(u: Array, says: str) -> list[Look]:
             sums[np.arange(len(a)), a] = sums[np.arange(len(a)), b] = 0.0
             worst, count = max(worst, float(sums.max())), count + len(a) * (rows - 2)
     # with every order of the three, and with both signs of the whole: four sums of each three are different
-    return [Look(worst_of(float(np.exp(-worst)), count // 3), "beaten", f"{says}: {np.sqrt(worst):.1f} deviations")]
+    return [
+        Statistic(worst_of(float(np.exp(-worst)), count // 3), "beaten", f"{says}: {np.sqrt(worst):.1f} deviations")
+    ]
 
 
-def fours(above: NDArray[np.bool_], says: str) -> list[Look]:
+def fours(above: NDArray[np.bool_], says: str) -> list[Statistic]:
     """Look at the signs of every four rows, (rows, n): their product is +1 as often as −1."""
     rows, n = above.shape
     if rows < 4:
@@ -122,7 +126,7 @@ def fours(above: NDArray[np.bool_], says: str) -> list[Look]:
     return [normal((two @ two.T)[first[apart], second[apart]].astype(np.float64) / np.sqrt(n), says)]
 
 
-def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Look]:
+def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Statistic]:
     """Look at pairs of rows of uniform numbers at every distance: is one the other's, or its mirror's, moved on?"""
     if not len(pairs):
         return []
@@ -136,7 +140,7 @@ def shifts(u: Array, pairs: NDArray[np.intp], says: str) -> list[Look]:
             sums = np.fft.ifft(spectrum[a] * turned[b].conj(), axis=1)
             worst = max(worst, float((np.square(sums.real) + np.square(sums.imag)).max()) / n)
     return [
-        Look(
+        Statistic(
             worst_of(float(np.exp(-worst)), 2 * n * len(pairs)),
             "beaten",
             f"{says}: {np.sqrt(worst):.1f} deviations",

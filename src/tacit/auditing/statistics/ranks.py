@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.looks.look import Look
+from tacit.auditing.statistics.statistic import Statistic
 from tacit.typing import Words
 
 _SPARE = 64
@@ -21,7 +21,7 @@ _SPARE = 64
 Bits = NDArray[np.bool_]
 
 
-def relations(tested: Bits, known: Bits | None = None, *, says: str) -> list[Look]:
+def relations(tested: Bits, known: Bits | None = None, *, says: str) -> list[Statistic]:
     """Look for tested places, (places, n), that follow from known ones, from a constant, or from each other."""
     samples = tested.shape[1]
     constant = np.ones((1, samples), dtype=bool)
@@ -32,10 +32,10 @@ def relations(tested: Bits, known: Bits | None = None, *, says: str) -> list[Loo
     tested = tested[:room]
     count = _dependent(_packed(np.concatenate([before, tested])), len(before))
     p = 1.0 if not count else 2.0 ** (len(before) + len(tested) - samples)
-    return [Look(p, "beaten", f"{count} of {len(tested)} bits follow from others {says}", certain=True)]
+    return [Statistic(p, "beaten", f"{count} of {len(tested)} bits follow from others {says}", certain=True)]
 
 
-def blocks(bits: Bits, *, length: int, says: str) -> list[Look]:
+def blocks(bits: Bits, *, length: int, says: str) -> list[Statistic]:
     """Look along rows, (rows, n): do bits follow from earlier ones, by the same rule in every block of *length*?"""
     rows, columns = bits.shape
     length = min(length, columns)

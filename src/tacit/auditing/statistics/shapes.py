@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom, chi2, kstwo
 
-from tacit.auditing.looks.look import Look, normal, worst_of
+from tacit.auditing.statistics.statistic import Statistic, normal, worst_of
 from tacit.typing import Array, Words
 
 _FEWEST = 50
 
 
-def shape(y: Array, where: str) -> list[Look]:
+def shape(y: Array, where: str) -> list[Statistic]:
     """Look at every row's distance from the normal distribution."""
     if y.shape[1] < _FEWEST:
         return []
     return [_farthest(ndtr(y), f"errors are not normally distributed {where}")]
 
 
-def tails(y: Array, where: str, rng: np.random.Generator) -> list[Look]:
+def tails(y: Array, where: str, rng: np.random.Generator) -> list[Statistic]:
     """Look at how many numbers lie beyond t, where 500 are expected, 50, and 16: are masks bounded, or too wild?
 
     A count is discrete: between the p of "as many" and of "more", luck decides, so that p is uniform.
@@ -43,11 +43,11 @@ def tails(y: Array, where: str, rng: np.random.Generator) -> list[Look]:
         )
         p = 2.0 * min(above, 1.0 - above)
         says = f"{count} of {sizes.size} masks are beyond {beyond:.2f} σ {where}, where {expected:.0f} are expected"
-        seen.append(Look(p, "beaten", says))
+        seen.append(Statistic(p, "beaten", says))
     return seen
 
 
-def uniform(words: Words, where: str) -> list[Look]:
+def uniform(words: Words, where: str) -> list[Statistic]:
     """Look at every row of words modulo 2⁶⁴: as a whole, at its lowest 16 bits, and bit by bit."""
     says = f"words are not uniform {where}"
     low = (words & np.uint64(0xFFFF)) * 2.0**-16 + 2.0**-17
@@ -58,14 +58,14 @@ def uniform(words: Words, where: str) -> list[Look]:
     ]
 
 
-def balance(words: NDArray[Any], bits: int, where: str) -> Look:
+def balance(words: NDArray[Any], bits: int, where: str) -> Statistic:
     """Look at the lowest *bits* of every row, one by one: half of them must be 1."""
     counts = np.stack([((words >> words.dtype.type(bit)) & words.dtype.type(1)).sum(axis=1) for bit in range(bits)])
     tries = words.shape[1]
     return normal((2.0 * counts - tries) / np.sqrt(tries), f"a bit is not balanced {where}")
 
 
-def cells(words: NDArray[Any], bits: int, where: str) -> list[Look]:
+def cells(words: NDArray[Any], bits: int, where: str) -> list[Statistic]:
     """Look at all numbers' lowest *bits*, eight at a time: 256 equally likely cells, χ²."""
     seen = []
     for low in range(0, bits - 7, 8):
@@ -77,7 +77,7 @@ def cells(words: NDArray[Any], bits: int, where: str) -> list[Look]:
             continue
         upper = float(chi2.sf(np.square(counts - share).sum() / share, 255))
         seen.append(
-            Look(2.0 * min(upper, 1.0 - upper), "beaten", f"bits {low} to {low + 7} are not uniform {where}")
+            Statistic(2.0 * min(upper, 1.0 - upper), "beaten", f"bits {low} to {low + 7} are not uniform {where}")
         )
     return seen
 
@@ -89,8 +89,8 @@ def distances(shares: NDArray[Any]) -> Array:
     return np.asarray(np.maximum((steps[1:] - shares).max(axis=1), (shares - steps[:-1]).max(axis=1)))
 
 
-def _farthest(shares: NDArray[Any], says: str) -> Look:
+def _farthest(shares: NDArray[Any], says: str) -> Statistic:
     """Look at the worst fit, and at the best: numbers that fit too well were not drawn one by one."""
     away, count = distances(np.sort(shares, axis=1)), shares.shape[1]
     far, near = float(kstwo.sf(float(away.max()), count)), float(kstwo.cdf(float(away.min()), count))
-    return Look(worst_of(2.0 * min(far, near), len(away)), "beaten", says)
+    return Statistic(worst_of(2.0 * min(far, near), len(away)), "beaten", says)

@@ -1,4 +1,4 @@
-"""One look, and the worst of many.
+"""One statistic, and the worst of many.
 
 p of the smallest of k independent p's:   1 − (1 − p)^k    (Šidák, JASA 62, 1967)
 """
@@ -14,11 +14,11 @@ from scipy.special import ndtr
 from tacit.typing import Array
 
 CERTAIN = 1e-9
-"""The chance below which a look that luck cannot fail is failed."""
+"""The chance below which a test that luck cannot fail is failed."""
 
 
-class Look(NamedTuple):
-    """The worst case of one look."""
+class Statistic(NamedTuple):
+    """The worst case of one test, and how likely it is."""
 
     p: float
     status: str
@@ -32,16 +32,16 @@ def worst_of(p: float, count: int) -> float:
     return float(-np.expm1(count * np.log1p(-min(p, 1.0 - 1e-16)))) if count else 1.0
 
 
-def together(seen: Sequence[Look]) -> float | None:
-    """Return the p of all looks but the certain ones; None where there are no others.
+def together(seen: Sequence[Statistic]) -> float | None:
+    """Return the p of all statistics but the certain ones; None where there are no others.
 
-    It is uniform where looks are independent; where they go together it is larger, never smaller.
+    It is uniform where they are independent; where they go together it is larger, never smaller.
     """
-    chances = [look.p for look in seen if not look.certain]
+    chances = [statistic.p for statistic in seen if not statistic.certain]
     return worst_of(min(chances), len(chances)) if chances else None
 
 
-def normal(z: Array, says: str) -> Look:
+def normal(z: Array, says: str) -> Statistic:
     """Look at numbers that must be standard normal one by one, for the largest."""
     worst = float(np.abs(z).max(initial=0.0))
-    return Look(worst_of(2.0 * float(ndtr(-worst)), z.size), "beaten", f"{says}: {worst:.1f} deviations")
+    return Statistic(worst_of(2.0 * float(ndtr(-worst)), z.size), "beaten", f"{says}: {worst:.1f} deviations")

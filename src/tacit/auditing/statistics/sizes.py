@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, chi2, kstwo
 
-from tacit.auditing.looks.look import Look, normal, worst_of
-from tacit.auditing.looks.shapes import distances, shape
+from tacit.auditing.statistics.shapes import distances, shape
+from tacit.auditing.statistics.statistic import Statistic, normal, worst_of
 from tacit.typing import Array
 
 
 def squares(
     where: str, sums: Array, degrees: NDArray[Any] | int, whole: tuple[float, int] | None = None
-) -> list[Look]:
+) -> list[Statistic]:
     """Look at sums of squares that must be χ², on both sides.
 
     With the *whole* that they are parts of, a sum and its degrees, which is looked at by itself, look at their
-    shares of it: those are Beta(d/2, (D − d)/2), whatever the whole is (Basu's theorem): the looks are independent.
+    shares of it: those are Beta(d/2, (D − d)/2), whatever the whole is (Basu's theorem): the two are independent.
     """
     if not len(sums):
         return []
@@ -34,24 +34,24 @@ def squares(
     ratio = float(sums[k] / np.broadcast_to(degrees, sums.shape)[k])
     p = worst_of(2.0 * float(min(low[k], high[k])), len(sums))
     status, size = ("beaten", "small") if low[k] <= high[k] else ("weak", "large")
-    return [Look(p, status, f"errors are too {size} {where}: variance {ratio:.3g} of the prediction")]
+    return [Statistic(p, status, f"errors are too {size} {where}: variance {ratio:.3g} of the prediction")]
 
 
-def evenness(where: str, sums: Array, degrees: NDArray[Any] | int) -> list[Look]:
+def evenness(where: str, sums: Array, degrees: NDArray[Any] | int) -> list[Statistic]:
     """Look at many sums of squares at once: each is as it should be, and are they spread as they should be?"""
     if len(sums) < 20:
         return []
     away = float(distances(np.sort(chi2.cdf(sums, degrees))[None])[0])
     p = 2.0 * float(min(kstwo.sf(away, len(sums)), kstwo.cdf(away, len(sums))))
-    return [Look(p, "beaten", f"sizes differ more, or less, than luck explains {where}")]
+    return [Statistic(p, "beaten", f"sizes differ more, or less, than luck explains {where}")]
 
 
-def means(where: str, y: NDArray[Any]) -> list[Look]:
+def means(where: str, y: NDArray[Any]) -> list[Statistic]:
     """Look at every row's mean: Σy/√n ~ N(0, 1)."""
     return [normal(y.sum(axis=1) / np.sqrt(y.shape[1]), f"masks are not zero on average {where}")]
 
 
-def spread(y: Array, groups: Sequence[tuple[str, NDArray[Any]]] = ()) -> list[Look]:
+def spread(y: Array, groups: Sequence[tuple[str, NDArray[Any]]] = ()) -> list[Statistic]:
     """Look at the size of y, (agents, coordinates), and at its shape."""
     by_coordinate = np.square(y).sum(axis=0)
     whole = (float(by_coordinate.sum()), y.size)
