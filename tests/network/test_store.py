@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import FileError
+from tacit.masks.randomness import Positions
 from tacit.protocol.record import VERSION, Record, Stage
 from tacit.protocol.run import Begin, Draw, Supersede
 from tacit.runtimes.looking import Look
@@ -24,7 +25,13 @@ def checkpoint(done: int) -> Recalled:
 
 
 def save(store: Store, done: int) -> None:
-    store.save(checkpoint(done), keystreams=[done], cursors=[done], used=[done], transcript=Transcript().state)
+    store.save(
+        checkpoint(done),
+        keystreams=Positions("", [done]),
+        cursors=[done],
+        used=[done],
+        transcript=Transcript().state,
+    )
 
 
 def test_a_checkpoint_that_is_committed_is_recalled(tmp_path):

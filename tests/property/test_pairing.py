@@ -137,3 +137,41 @@ def test_a_way_that_does_not_exist_is_refused_where_it_is_written():
     for make in (lambda: AffineMasks(1.0, pairing="none"), lambda: SumMasks(pairing="seed")):
         with pytest.raises(MaskError, match="one of both, one-sided, seeds"):
             make()
+
+
+class Recording(Stacked):
+    """Peers that keep the masked words, and pass on a total of somebody's choosing."""
+
+    def __init__(self, network, lie):
+        super().__init__(network)
+        self.words, self._lie = [], lie
+
+    def sum(self, v, add=np.add):
+        self.words.append(v.copy())
+        total = super().sum(v, add)
+        total[0] += np.uint64(self._lie if len(self.words) == 1 else 0)
+        return total
+
+
+@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_restored_agent_never_hides_two_numbers_behind_one_mask(way, words):
+    """All agents go on from a copy of their keys, are told another total, and have other numbers to add up."""
+    network, masks = Network(GRAPHS["petersen"]), SumMasks(words=words, pairing=way)
+    ring = masks.fixed_point(agents=len(network)).ring
+
+    def second_words(lie, v):
+        peers = Recording(network, lie)
+        secret = masks.hide(
+            None, peers, Keystreams(agent_keys(len(network), seed=2), network.degrees), network=network
+        )
+        secret.peers.sum(np.ones((len(network), 3)))
+        assert secret.peers.sum(v).tolist() == v.sum(axis=0).tolist()
+        return peers.words[1]
+
+    v = np.arange(3.0 * len(network)).reshape(-1, 3)
+    encoded = masks.fixed_point(agents=len(network)).encode
+    once, again, other = second_words(0, v), second_words(0, v), second_words(1, v + 1.0)
+    np.testing.assert_array_equal(once, again)
+    known = ring.add(once[:, : 3 * words], encoded(np.ones_like(v)))
+    assert not (known == other[:, : 3 * words]).all(axis=1).any(), "their difference is an agent's own"

@@ -5,13 +5,21 @@ same generator that masks the honest links, and can run it backwards.
 
 `Keystream` is one agent's stream; `Keystreams` is the streams of many agents side by side, for the
 stacked runtime. Agent i draws the same numbers from either.
+
+    d ← SHA-256(d ‖ total),   next block = d[0:12] ‖ 0…0
+
+After every secret sum a stream *turns* to a place that the total decides. An agent whose state was copied or
+restored can be told another total than before, and has other numbers to hide then: it draws other masks for them.
+Told the same, it has the same numbers, and masks them as before. So no mask ever hides two different numbers,
+whatever was restored. Two places are the same, or overlap, with probability 2⁻⁹⁶.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -22,7 +30,17 @@ from numpy.typing import NDArray
 from tacit.errors import MaskError
 
 _KEY_BYTES = 32
+_DIGEST = 12  # bytes of a block's 16 that the totals decide; the others count
 _ZEROS = memoryview(bytes(1 << 18))  # what the cipher turns into its keystream
+
+
+class Positions(NamedTuple):
+    """How far a stream and its branches have come."""
+
+    turned: str
+    """The digest of all totals, in hexadecimal."""
+    read: list[int]
+    """Bytes since the last of them, of every stream."""
 
 
 class Source(Protocol):
@@ -37,6 +55,9 @@ class Source(Protocol):
     def branch(self, keys: Sequence[bytes]) -> Keystreams:
         """Return one stream per key, side by side, which go back to a checkpoint together with this source."""
 
+    def turn(self, total: bytes) -> None:
+        """Go to a place that all totals so far decide, in all branches, too."""
+
 
 class Keystream:
     """One agent's random bits: the AES-256-CTR keystream of one key. Nothing shows the key."""
@@ -46,21 +67,28 @@ class Keystream:
             raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
         self._key = algorithms.AES(key)
         self._branches: list[Keystream] = []
+        self._turned = bytes(_KEY_BYTES)
         self._seek(0)
 
     @property
-    def positions(self) -> list[int]:
-        """How many bytes were read, here and from every branch."""
-        return [self._position, *(branch._position for branch in self._branches)]
+    def positions(self) -> Positions:
+        """How much was read, here and from every branch."""
+        return Positions(self._turned.hex(), [stream._position for stream in (self, *self._branches)])
 
-    def seek(self, positions: Sequence[int]) -> None:
+    def seek(self, positions: Positions) -> None:
         """Go to where an agent was before it was restarted, and nowhere else, here and in every branch."""
-        for stream, position in zip((self, *self._branches), positions, strict=True):
+        for stream, position in zip((self, *self._branches), positions.read, strict=True):
+            stream._turned = bytes.fromhex(positions.turned)
             stream._seek(position)
 
+    def turn(self, total: bytes) -> None:
+        """Go to a place that all totals so far decide, in all branches, too."""
+        _turn((self, *self._branches), hashlib.sha256(self._turned + total).digest())
+
     def _seek(self, position: int) -> None:
-        block, within = divmod(position, 16)
-        self._cipher = Cipher(self._key, modes.CTR(block.to_bytes(16, "big"))).encryptor()
+        counted, within = divmod(position, 16)
+        block = self._turned[:_DIGEST] + counted.to_bytes(16 - _DIGEST, "big")
+        self._cipher = Cipher(self._key, modes.CTR(block)).encryptor()
         self._cipher.update(bytes(within))
         self._position = position
 
@@ -109,6 +137,15 @@ class Keystreams:
         self._streams = [Keystream(key) for key in keys]
         self._shares = [int(share) for share in shares]
         self._whole = sum(self._shares)
+        self._branches: list[Keystreams] = []
+        self._turned = bytes(_KEY_BYTES)
+
+    def turn(self, total: bytes) -> None:
+        """Go to a place that all totals so far decide, in all streams."""
+        self._turned = hashlib.sha256(self._turned + total).digest()
+        _turn(self._streams, self._turned)
+        for branch in self._branches:
+            branch.turn(total)
 
     def _fill(self, room: memoryview) -> None:
         unit, rest = divmod(len(room), self._whole)
@@ -133,10 +170,19 @@ class Keystreams:
 
     def branch(self, keys: Sequence[bytes]) -> Keystreams:
         """Return one stream per key, side by side; these are never restarted."""
-        return Keystreams(keys, np.ones(len(keys), dtype=np.intp))
+        branch = Keystreams(keys, np.ones(len(keys), dtype=np.intp))
+        self._branches.append(branch)
+        return branch
 
     def __repr__(self) -> str:
         return f"Keystreams({len(self._streams)} agents)"
+
+
+def _turn(streams: Sequence[Keystream], turned: bytes) -> None:
+    block = turned[:_DIGEST] + bytes(16 - _DIGEST)
+    for stream in streams:
+        stream._cipher.reset_nonce(block)
+        stream._turned, stream._position = turned, 0
 
 
 def agent_keys(agents: int, *, seed: int | None = None) -> list[bytes]:

@@ -11,7 +11,8 @@ There is no σ and no ε; only connectivity matters. (Abbe, Khandani, Lo, CDC 20
 1809.01794.)
 
 That holds for one use of each mask. Two sums under the same masks would differ by exactly the difference of what
-was added up; so masks come from a keystream that only runs forward, and nothing keeps them.
+was added up; so masks come from a keystream that only runs forward, and nothing keeps them. An agent that goes on
+from an older state runs there again: its keystream turns with every total, and another total means other masks.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ class SecretSums:
             words = self._masked(v if fits.all() else np.where(fits, v, 0.0), np.where(fits, 0.0, fixed.step))
             if not fits.all():
                 self._spoil(words, fits)
-        total = fixed.decode(self._peers.sum(words, add=ring.add))
+        total = self._peers.sum(words, add=ring.add)
+        self._source.turn(total.tobytes())
+        total = fixed.decode(total)
         if total[-1] != 0.0:
             count = round(float(total[-1]) / fixed.step)
             raise RangeError(

@@ -22,6 +22,7 @@ import msgspec
 import numpy as np
 
 from tacit.errors import FileError, TacitError
+from tacit.masks.randomness import Positions
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
 from tacit.runtimes.looking import Look
@@ -43,7 +44,7 @@ class Position(msgspec.Struct, frozen=True):
     """How far everything had come at a checkpoint."""
 
     done: int
-    keystreams: list[int]
+    keystreams: Positions
     cursors: list[int]
     used: list[int]
     shapes: list[list[int]]
@@ -166,7 +167,7 @@ class Store:
         self,
         recalled: Recalled,
         *,
-        keystreams: list[int],
+        keystreams: Positions,
         cursors: list[int],
         used: list[int],
         transcript: tuple[str, int, bool],
