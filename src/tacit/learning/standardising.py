@@ -4,8 +4,8 @@
     var = Σ_i Σ_j (x_ij − mean)² / n                     second sum, about the mean that all then know
     how many parties have a column that is not all 0     third sum, before a model is fitted
 
-`StandardUnits` turns records into standard units and coefficients back: models are fitted in those units, where the public
-limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
+`StandardUnits` turn records into standard units and coefficients back: models are fitted in those units, where the
+public limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
 """
 
 from __future__ import annotations
