@@ -39,6 +39,16 @@ def test_no_name_says_nothing_about_what_it_holds():
     assert {(module, name) for module, names in modules.items() for name in names} == IN_FILES
 
 
+def test_no_two_classes_have_the_same_name():
+    """Every algorithm has a state of its own, and it is called so in every paper."""
+    homes = {}
+    for path in HOME.rglob("*.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and (path.parent.name, node.name) != ("algorithms", "State"):
+                homes.setdefault(node.name, []).append(path.relative_to(HOME).as_posix())
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [

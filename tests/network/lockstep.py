@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import random
+import sys
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,7 @@ from tacit.runtimes.peers.connections import Neighbour
 from tacit.runtimes.peers.store import Store
 
 WORDS = {Kind.HELLO: Word.GREETING, Kind.PING: Word.GREETING, Kind.DATA: Word.BARRIER, Kind.BYE: Word.GOODBYE}
+STUCK = 120.0  # real seconds in which a member that is neither waiting nor over says where it is
 GIVEN_UP = 20_000  # turns after which a run that does not end is a failure
 
 
@@ -204,7 +207,10 @@ class Lockstep:
     def _resume(self, player: Player) -> None:
         self._playing = player
         player.turn.release()
-        self.main.acquire()
+        if not self.main.acquire(timeout=STUCK):
+            frame = sys._current_frames().get(player.thread.ident)
+            where = "".join(traceback.format_stack(frame)) if frame is not None else "nowhere"
+            raise AssertionError(f"{player.name} neither waits nor ends:\n{where}")
         self._playing, self._dying = None, False
 
     def _carry(self) -> int:

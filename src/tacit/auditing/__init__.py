@@ -7,7 +7,7 @@ from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Exchange, Published, View
 from tacit.auditing.recording.watch import public_knowledge, watch
-from tacit.auditing.report import AuditReport, Belief, Row
+from tacit.auditing.report import AuditReport, BestEstimate, Row
 from tacit.auditing.trials.game import Game, play
 from tacit.auditing.trials.phase2 import play_messages
 from tacit.auditing.trials.runs import ATTACKS
@@ -17,7 +17,7 @@ __all__ = [
     "EXPERIMENTS",
     "Attack",
     "AuditReport",
-    "Belief",
+    "BestEstimate",
     "Estimate",
     "Exchange",
     "Game",

@@ -25,7 +25,7 @@ from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.recording.watch import public_knowledge, public_point, watch_effective
-from tacit.auditing.report import AuditReport, Belief, Row
+from tacit.auditing.report import AuditReport, BestEstimate, Row
 from tacit.auditing.trials.game import Game, play
 from tacit.auditing.trials.phase2 import play_messages
 from tacit.auditing.trials.replayed import replay
@@ -277,7 +277,7 @@ def _rows(
     return rows
 
 
-def _best(findings: list[AttackResult], agent: int, dim: int) -> Belief | None:
+def _best(findings: list[AttackResult], agent: int, dim: int) -> BestEstimate | None:
     """Return the surest belief about one agent."""
     beliefs = []
     for each in findings:
@@ -285,5 +285,7 @@ def _best(findings: list[AttackResult], agent: int, dim: int) -> Belief | None:
         values = each.estimate.of(agent) if each.estimate is not None and about else None
         if values is not None:
             value, deviation = values
-            beliefs.append(Belief(attack=each.verdict.attack, value=value[-dim:].tolist(), deviation=deviation))
+            beliefs.append(
+                BestEstimate(attack=each.verdict.attack, value=value[-dim:].tolist(), deviation=deviation)
+            )
     return min(beliefs, key=lambda belief: belief.deviation, default=None)

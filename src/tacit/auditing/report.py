@@ -18,7 +18,7 @@ from tacit.auditing.trials.game import Game
 from tacit.stamps import Stamp
 
 
-class Belief(msgspec.Struct, frozen=True, kw_only=True):
+class BestEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """What the best attack believes about one agent's gradient at the public point."""
 
     attack: str
@@ -32,8 +32,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     truth: list[float]
     """Known to the simulation alone."""
-    without_masks: Belief | None = None
-    with_masks: Belief | None = None
+    without_masks: BestEstimate | None = None
+    with_masks: BestEstimate | None = None
     predicted: float | None = None
     """The deviation that the certificate promises; None without masks, or where all words are uniform."""
 
@@ -147,13 +147,13 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
 
 
-def _error(belief: Belief | None, truth: list[float]) -> float | None:
+def _error(belief: BestEstimate | None, truth: list[float]) -> float | None:
     if belief is None:
         return None
     return math.sqrt(sum((a - b) ** 2 for a, b in zip(belief.value, truth, strict=False)) / max(len(truth), 1))
 
 
-def _belief(belief: Belief | None) -> str:
+def _belief(belief: BestEstimate | None) -> str:
     if belief is None:
         return "–"
     sure = "exact" if belief.deviation <= 1e-6 * max(1.0, *map(abs, belief.value)) else f"± {belief.deviation:.3g}"

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import typer
 
-from tacit.cli.shape import Command, Group
+from tacit.cli.shape import Command, CommandGroup
 
 MARKUP: Final = "rich"
 
@@ -29,7 +29,7 @@ class Home(NamedTuple):
         """Return the command itself."""
         target = getattr(import_module(f"tacit.cli.{self.module}"), self.name)
         if isinstance(target, typer.Typer):
-            target.info.cls = Group
+            target.info.cls = CommandGroup
             for command in target.registered_commands:
                 command.cls = Command
             return typer.main.get_group(target)
@@ -109,7 +109,7 @@ class _Loaded(MutableMapping[str, Any]):
         return name in COMMANDS
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """The group of all commands; to list them it needs their lines and nothing else."""
 
     def __init__(self, **settings: Any) -> None:

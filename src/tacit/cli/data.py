@@ -11,7 +11,7 @@ from tacit.cli.graphs import Json, print_json
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, announced_sheet, chosen, names_of
 
 if TYPE_CHECKING:
-    from tacit.tables import Dictionary, Review
+    from tacit.tables import Comparison, Dictionary
 
 app = typer.Typer(
     no_args_is_help=True, help="Your own file at home: check it against a data dictionary, or draft one."
@@ -63,7 +63,7 @@ def draft_command(
     typer.echo(drafted.to_toml(), nl=False)
 
 
-def _show(comparison: Review, dictionary: Dictionary) -> None:
+def _show(comparison: Comparison, dictionary: Dictionary) -> None:
     becomes = {column.name: column.becomes for column in dictionary.columns}
     typer.echo(f"{comparison.label}: {comparison.records} records.")
     for name, count in comparison.missing.items():

@@ -54,7 +54,7 @@ def _logged(level: int, *, json_lines: bool) -> Iterator[None]:
     """Print what agents log on standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines(json_lines=json_lines))
-    handler.addFilter(Once())
+    handler.addFilter(EachOnce())
     logger = logging.getLogger("tacit.peers")
     before = logger.level
     logger.addHandler(handler)
@@ -66,7 +66,7 @@ def _logged(level: int, *, json_lines: bool) -> Iterator[None]:
         logger.setLevel(before)
 
 
-class Once(logging.Filter):
+class EachOnce(logging.Filter):
     """Lets a sentence through once, until there is another one about the same neighbour."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_
 from tacit.learning.models import MODELS, model_of
 
 if TYPE_CHECKING:
-    from tacit.learning.outcome import Outcome
+    from tacit.learning.outcome import FitReport
 
 _NAMES = tuple(MODELS)
 
@@ -120,7 +120,7 @@ def fit_command(
         raise typer.Exit(1)
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: FitReport) -> None:
     record = outcome.model.answer_.record
     for line in outcome.model.summary_.lines():
         typer.echo(line)

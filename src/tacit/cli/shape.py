@@ -27,7 +27,7 @@ class Command(TyperCommand):
         return without_types(super().get_params(ctx))
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands as all of them are shown."""
 
     def get_params(self, ctx: Any) -> list[Any]:

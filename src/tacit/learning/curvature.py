@@ -25,7 +25,7 @@ _SHARED = 1e-6  # of a direction's largest entry, in standard units: a coefficie
 _DIGITS = 1e-2  # of a variance: what may be rounding before it is left out
 
 
-class Curvature(NamedTuple):
+class FitCurvature(NamedTuple):
     """Directions in standard units, with A = 1 along those kept."""
 
     kept: Array
@@ -37,12 +37,12 @@ class Curvature(NamedTuple):
     penalty: Array
 
     @classmethod
-    def unknown(cls, m: int) -> Curvature:
+    def unknown(cls, m: int) -> FitCurvature:
         """Return that of a model without standard errors."""
         return cls(np.full((m, 0), np.nan), np.zeros((m, 0)), np.zeros(0), np.zeros(m))
 
     @classmethod
-    def of(cls, seen: Directions, penalty: Array) -> Curvature:
+    def of(cls, seen: Directions, penalty: Array) -> FitCurvature:
         """Return what a sum has shown."""
         keep = seen.kept & (seen.curvature > 0)
         size = seen.curvature[keep]
@@ -79,7 +79,7 @@ class Curvature(NamedTuple):
 
 def curvature(
     assembly: Assembly, costs: Sequence[Loss], x: Array, penalty: Array, facts: Sequence[Array]
-) -> tuple[Curvature, Array]:
+) -> tuple[FitCurvature, Array]:
     """Return the curvature at x, and the sum of *facts*: one sum, and more where columns are nearly collinear."""
     m, sight = len(x), Sight.plain(len(x))
     size, total = packed_size(m), np.zeros(0)
@@ -92,7 +92,7 @@ def curvature(
         A = unpack(summed[:size], m) + sight.B.T @ (penalty[:, None] * sight.B)
         seen = sight.directions(A, assembly.resolution)
         if not seen.vague.any():
-            return Curvature.of(seen, penalty), total
+            return FitCurvature.of(seen, penalty), total
         sight = sight.next(seen)
         what = "Hessians at the fit, in a basis that shows nearly collinear columns"
 

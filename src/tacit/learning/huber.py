@@ -13,11 +13,11 @@ from sklearn.base import RegressorMixin
 from tacit.costs import ConcomitantHuber, LeastSquares
 from tacit.errors import InputError, ProtectionError
 from tacit.learning.assembly import Assembly, mechanism
-from tacit.learning.curvature import Curvature
+from tacit.learning.curvature import FitCurvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Table
-from tacit.learning.standardising import Units
+from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.typing import Array
 
@@ -70,14 +70,14 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> ConcomitantHuber:
         return ConcomitantHuber(Z, y, epsilon=self.epsilon, l2=l2, intercept=self.fit_intercept, **extras)
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         """Return α|w|² per unit of σ: the loss is in units of y, the penalty in units of w²."""
         return Shrinkage(np.zeros(len(units.scale)), 2.0 * self.alpha * units.spread / units.scale**2)
 
-    def _start(self, units: Units, unknowns: int) -> Array:
+    def _start(self, units: StandardUnits, unknowns: int) -> Array:
         return np.array(self._least_squares)
 
-    def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
+    def _fitted(self, table: Table, assembly: Assembly, units: StandardUnits) -> tuple[Answer, Fit]:
         """Start from the least squares, which one sum gives; end there if they leave no residual at all."""
         records = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
         extras = [party.extras for party in table.parties]
@@ -94,7 +94,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         scale = float(np.sqrt(max(squares[0], 0.0) / self._weight_of(units)))
         x = np.append(x, scale - 1.0)
         if scale <= _LEAST_SCALE:
-            return answer, Fit(x, Curvature.unknown(len(x)), np.zeros(0), units)
+            return answer, Fit(x, FitCurvature.unknown(len(x)), np.zeros(0), units)
         self._least_squares = x
         try:
             return super()._fitted(table, assembly, units)

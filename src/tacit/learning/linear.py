@@ -18,11 +18,11 @@ from sklearn.base import RegressorMixin
 
 from tacit.costs import LeastSquares
 from tacit.learning.assembly import Assembly
-from tacit.learning.curvature import Curvature
+from tacit.learning.curvature import FitCurvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Party, Table
-from tacit.learning.standardising import Units
+from tacit.learning.standardising import StandardUnits
 from tacit.typing import Array
 
 _AS_WELL = 1e-9  # of what a fit explains: two fits that differ by less are as good as each other
@@ -113,10 +113,10 @@ class PrivateLinearRegression(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), np.zeros(len(units.scale)))
 
-    def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
+    def _shortest(self, x: Array, curvature: FitCurvature, units: StandardUnits) -> Array:
         """Return, of all fits with the same residuals, that with the shortest w in the parties' own units."""
         q, lost = len(units.scale), curvature.lost
         if not lost.shape[1]:
@@ -126,7 +126,7 @@ class PrivateLinearRegression(LinearModel):
         by = np.linalg.lstsq(own / length, x[:q] / units.scale)[0] / length
         return np.asarray(x - lost @ by)  # along lost directions in standard units: whatever *by* is, the fit stays
 
-    def _fits_as_well(self, facts: Array, others: Array, units: Units) -> bool:
+    def _fits_as_well(self, facts: Array, others: Array, units: StandardUnits) -> bool:
         explained = max(self._weight_of(units) - float(others[0]), 0.0)
         return float(facts[0]) <= float(others[0]) + _AS_WELL * explained
 
@@ -154,7 +154,7 @@ class PrivateRidge(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), self.alpha / units.scale**2)
 
 
@@ -184,10 +184,10 @@ class PrivateElasticNet(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return self._mixed(units, self.l1_ratio)
 
-    def _mixed(self, units: Units, ratio: float) -> Shrinkage:
+    def _mixed(self, units: StandardUnits, ratio: float) -> Shrinkage:
         weight = self._weight_of(units) * self.alpha
         return Shrinkage(weight * ratio / (units.scale * units.spread), weight * (1.0 - ratio) / units.scale**2)
 
@@ -215,5 +215,5 @@ class PrivateLasso(PrivateElasticNet):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return self._mixed(units, 1.0)

@@ -22,7 +22,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
-from tacit.learning.standardising import Units
+from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.typing import Array
 
@@ -179,7 +179,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             return Logistic(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
         return Multinomial(Z, y, classes=len(self.classes_), l2=l2, intercept=self.fit_intercept, **extras)
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(self.l1_ratio / (self.C * units.scale), (1.0 - self.l1_ratio) / (self.C * units.scale**2))
 
     def _why(self, answer: Answer) -> str:

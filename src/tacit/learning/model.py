@@ -32,10 +32,10 @@ from tacit.costs import (
 )
 from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.curvature import Curvature, curvature
+from tacit.learning.curvature import FitCurvature, curvature
 from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
-from tacit.learning.standardising import Units, measure
+from tacit.learning.standardising import StandardUnits, measure
 from tacit.runtimes.doubt import Doubt
 from tacit.solving import Answer
 from tacit.solving.effort import ONCE
@@ -59,11 +59,11 @@ class Fit(NamedTuple):
     """A fit in standard units: what a model turns into its attributes."""
 
     x: Array
-    curvature: Curvature
+    curvature: FitCurvature
     """Of the summed losses and penalties at x."""
     facts: Array
     """What else the parties added up there, see `_facts`."""
-    units: Units
+    units: StandardUnits
 
 
 class PrivateModel(BaseEstimator):
@@ -97,7 +97,7 @@ class PrivateModel(BaseEstimator):
         """Return one party's loss in standard units, with its share of the penalty; *extras* are about its rows."""
 
     @abstractmethod
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         """Return the penalties in standard units."""
 
     @abstractmethod
@@ -108,7 +108,7 @@ class PrivateModel(BaseEstimator):
         """Return the records with labels as numbers; refuse labels that the model has no place for."""
         return table
 
-    def _start(self, units: Units, unknowns: int) -> Array:
+    def _start(self, units: StandardUnits, unknowns: int) -> Array:
         """Return the public starting point."""
         return np.zeros(unknowns)
 
@@ -120,11 +120,11 @@ class PrivateModel(BaseEstimator):
         """Return what a party adds to the sum at the fit, besides its Hessian."""
         return np.zeros(0)
 
-    def _shortest(self, x: Array, curvature: Curvature, units: Units) -> Array:
+    def _shortest(self, x: Array, curvature: FitCurvature, units: StandardUnits) -> Array:
         """Return the fit in standard units; the shortest of those that fit as well, where a model says which."""
         return x
 
-    def _fits_as_well(self, facts: Array, others: Array, units: Units) -> bool:
+    def _fits_as_well(self, facts: Array, others: Array, units: StandardUnits) -> bool:
         """Tell from the facts of two fits whether the first is as good: far out, even a rounding is not."""
         return True
 
@@ -192,7 +192,9 @@ class PrivateModel(BaseEstimator):
         self.parties_ = table.names
         return self
 
-    def _say_doubts(self, answer: Answer, assembly: Assembly, units: Units, columns: tuple[str, ...]) -> None:
+    def _say_doubts(
+        self, answer: Answer, assembly: Assembly, units: StandardUnits, columns: tuple[str, ...]
+    ) -> None:
         """Warn, and note in the summary, what the records do not determine, or own units cannot hold."""
         notes = []
         living = [name for name, varies in zip(columns, units.varies, strict=True) if varies]
@@ -219,7 +221,7 @@ class PrivateModel(BaseEstimator):
             notes.append(f"no standard error for {', '.join(gone)}: the records do not determine it.")
         self.summary_ = replace(self.summary_, notes=tuple(notes))
 
-    def _rounded_away(self, answer: Answer, assembly: Assembly, units: Units) -> Doubt | None:
+    def _rounded_away(self, answer: Answer, assembly: Assembly, units: StandardUnits) -> Doubt | None:
         """Return what coefficients in the parties' own units lose by being float64, where that is worth a word.
 
         A column far from zero that has a large coefficient needs an intercept as large as their product: digits
@@ -243,7 +245,7 @@ class PrivateModel(BaseEstimator):
         X, y, groups = joined(parties)
         return self.fit(X, y, groups=groups)
 
-    def _fitted(self, table: Table, assembly: Assembly, units: Units) -> tuple[Answer, Fit]:
+    def _fitted(self, table: Table, assembly: Assembly, units: StandardUnits) -> tuple[Answer, Fit]:
         parties, weights = table.parties, self._weights(units)
         Z = [units.rows(party.X) for party in parties]
         y = [units.labels(party.y) for party in parties]
@@ -264,11 +266,11 @@ class PrivateModel(BaseEstimator):
         x, m = answer.x, len(x0)
         penalty = len(parties) * np.asarray(smooth[0].l2)
         if not self._has_errors:
-            return answer, Fit(x, Curvature.unknown(m), np.zeros(0), units)
+            return answer, Fit(x, FitCurvature.unknown(m), np.zeros(0), units)
         facts = [self._facts(*each, x) for each in zip(parties, Z, y, strict=True)]
         if m > ONCE:  # too many unknowns to add up their Hessians
             total = assembly.total(facts, "how well the fit explains the labels")
-            return answer, Fit(x, Curvature.unknown(m), total, units)
+            return answer, Fit(x, FitCurvature.unknown(m), total, units)
         known, total = curvature(assembly, smooth, x, penalty, facts)
         shortest = self._shortest(x, known, units)
         if not np.array_equal(shortest, x):
@@ -277,7 +279,7 @@ class PrivateModel(BaseEstimator):
             x, total = (shortest, there) if self._fits_as_well(there, total, units) else (x, total)
         return answer, Fit(x, known, total, units)
 
-    def _weight_of(self, units: Units) -> float:
+    def _weight_of(self, units: StandardUnits) -> float:
         """Return the total weight of all records: their number, where they have none."""
         return float(units.count) if self._mass is None else self._mass
 

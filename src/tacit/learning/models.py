@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.learning.model import PrivateModel
 
 
-class Kind(NamedTuple):
+class ModelKind(NamedTuple):
     """A model as commands know it."""
 
     estimator: str
@@ -28,16 +28,16 @@ class Kind(NamedTuple):
     """Whether labels may be words: classes."""
 
 
-MODELS: dict[str, Kind] = {
-    "linear": Kind("PrivateLinearRegression"),
-    "ridge": Kind("PrivateRidge", ("alpha",)),
-    "lasso": Kind("PrivateLasso", ("alpha",)),
-    "elastic-net": Kind("PrivateElasticNet", ("alpha", "l1_ratio")),
-    "logistic": Kind(
+MODELS: dict[str, ModelKind] = {
+    "linear": ModelKind("PrivateLinearRegression"),
+    "ridge": ModelKind("PrivateRidge", ("alpha",)),
+    "lasso": ModelKind("PrivateLasso", ("alpha",)),
+    "elastic-net": ModelKind("PrivateElasticNet", ("alpha", "l1_ratio")),
+    "logistic": ModelKind(
         "PrivateLogisticRegression", ("C", "l1_ratio", "class_weight"), (("C", math.inf),), takes_words=True
     ),
-    "poisson": Kind("PrivatePoissonRegressor", ("alpha", "exposure"), (("alpha", 0.0),)),
-    "huber": Kind("PrivateHuberRegressor", ("alpha", "epsilon")),
+    "poisson": ModelKind("PrivatePoissonRegressor", ("alpha", "exposure"), (("alpha", 0.0),)),
+    "huber": ModelKind("PrivateHuberRegressor", ("alpha", "epsilon")),
 }
 
 

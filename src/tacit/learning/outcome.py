@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FitReport:
     """A fitted model with the cautions that came up on the way."""
 
     model: PrivateModel
@@ -37,7 +37,7 @@ class Outcome:
         }
 
 
-def fit_records(model: PrivateModel, records: Joined, target: str) -> Outcome:
+def fit_records(model: PrivateModel, records: Joined, target: str) -> FitReport:
     """Fit a model on the records of all parties, under the names of their columns."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -49,4 +49,4 @@ def fit_records(model: PrivateModel, records: Joined, target: str) -> Outcome:
     phase1 = model.answer_.record.phase1
     masks = () if phase1 is None else (str(phase1),)
     privacy = (*masks, *model.answer_.privacy(any=model.any))
-    return Outcome(model, privacy, tuple(dict.fromkeys(str(each.message) for each in others)))
+    return FitReport(model, privacy, tuple(dict.fromkeys(str(each.message) for each in others)))

@@ -19,7 +19,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table
-from tacit.learning.standardising import Units
+from tacit.learning.standardising import StandardUnits
 from tacit.typing import Array
 
 
@@ -76,10 +76,10 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
     def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Poisson:
         return Poisson(Z, y, l2=l2, intercept=self.fit_intercept, **extras)
 
-    def _weights(self, units: Units) -> Shrinkage:
+    def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), self._weight_of(units) * self.alpha / units.scale**2)
 
-    def _start(self, units: Units, unknowns: int) -> Array:
+    def _start(self, units: StandardUnits, unknowns: int) -> Array:
         start = np.zeros(unknowns)
         if self.fit_intercept:
             start[-1] = np.log(self._counted / self._weight_of(units))

@@ -4,8 +4,8 @@
     var = Σ_i Σ_j (x_ij − mean)² / n                     second sum, about the mean that all then know
     how many parties have a column that is not all 0     third sum, before a model is fitted
 
-`Units` turns records into standard units and coefficients back: models are fitted in those units, where the public
-limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
+`StandardUnits` turn records into standard units and coefficients back: models are fitted in those units, where the
+public limit of secret sums fits, and the penalties keep the meaning that they have in the parties' own units.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def stamp_own_columns(rows: Sequence[Array], assembly: Assembly, columns: Sequen
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class StandardUnits:
     """Standard units: x = centre + scale·z, and y = middle + spread·v."""
 
     count: int
@@ -182,7 +182,9 @@ class Units:
         return turn
 
 
-def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, mass: float | None = None) -> Units:
+def measure(
+    table: Table, assembly: Assembly, *, intercept: bool, target: bool, mass: float | None = None
+) -> StandardUnits:
     """Return the units of all columns, and of the *target*; warn of a column that is the same everywhere.
 
     *mass* is the sum of all records' weights, where they have any.
@@ -212,9 +214,9 @@ def measure(table: Table, assembly: Assembly, *, intercept: bool, target: bool, 
     centre = statistics.mean if intercept else np.zeros_like(statistics.mean)
     count, living = int(statistics.count), np.flatnonzero(varies)
     if not target:
-        return Units(count, centre[living], scale[living], varies)
+        return StandardUnits(count, centre[living], scale[living], varies)
     middle, spread, mean = float(centre[p]), float(scale[p]), float(statistics.mean[p])
-    return Units(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
+    return StandardUnits(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
 
 
 def _the_same(rows: Sequence[Array], statistics: Moments, assembly: Assembly, columns: Sequence[str]) -> Rows:

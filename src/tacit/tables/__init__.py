@@ -3,18 +3,18 @@
 from tacit.tables.dialect import Dialect, Reading
 from tacit.tables.dictionary import Column, Dictionary, plain, read_dictionary
 from tacit.tables.drafting import Draft, draft
-from tacit.tables.matching import Finding, Records, Review, match, review
+from tacit.tables.matching import Comparison, Finding, Records, match, review
 from tacit.tables.sheet import Sheet, read_sheet
 
 __all__ = [
     "Column",
+    "Comparison",
     "Dialect",
     "Dictionary",
     "Draft",
     "Finding",
     "Reading",
     "Records",
-    "Review",
     "Sheet",
     "draft",
     "match",

@@ -53,7 +53,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Comparison:
     """How a file compares with the dictionary."""
 
     label: str
@@ -81,7 +81,7 @@ class Review:
         return f"{self.label}: " + " ".join(sentences + [f"And {more} more."] * bool(more))
 
 
-def review(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Review:
+def review(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Comparison:
     """Return all that does not match; *strict* refuses columns that the dictionary does not know."""
     return _compared(sheet, dictionary, strict=strict)[0]
 
@@ -98,7 +98,7 @@ def match(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Reco
     return Records(np.column_stack(X), y, dictionary.names, int((~keep).sum()))
 
 
-def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Review, Array]:
+def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Comparison, Array]:
     """Return the review, and one number for every field: of a factor its level's, NaN where it is missing."""
     known = [column.name for column in dictionary.columns]
     ignored = tuple(name for name in sheet.columns if name not in known)
@@ -115,7 +115,7 @@ def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Re
     dropped = int(np.isnan(values).any(axis=1).sum()) if dictionary.gaps == "drop" and not findings else 0
     if not findings and dropped == len(sheet):
         findings.append(Finding("", "missing", "every record has a missing value; nothing would be left."))
-    return Review(sheet.label, len(sheet), tuple(findings), missing, dropped, ignored), values
+    return Comparison(sheet.label, len(sheet), tuple(findings), missing, dropped, ignored), values
 
 
 def _unread(finding: Finding) -> bool:

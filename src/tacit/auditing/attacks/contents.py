@@ -92,7 +92,7 @@ def points_of(algorithm: Algorithm, start: Array) -> list[Array]:
     return _follow(algorithm, start, (), None, seed=0).points
 
 
-class Followed(MadeUp):
+class Follower(MadeUp):
     """`Cost` of one agent that answers as it likes, and `Peers` that know the totals."""
 
     resolution = 0.0
@@ -143,7 +143,7 @@ class Followed(MadeUp):
         """Return any point."""
         return v + self._rng.normal(size=self.dim)
 
-    def with_affine(self, affine: Array) -> Followed:
+    def with_affine(self, affine: Array) -> Follower:
         """Return the same cost, said to have another α."""
         other = copy(self)
         other.affine = np.asarray(affine, dtype=np.float64)
@@ -198,9 +198,9 @@ class Followed(MadeUp):
 
 def _follow(
     algorithm: Algorithm, start: Array, totals: Sequence[Array], gradients: Array | None, *, seed: int
-) -> Followed:
+) -> Follower:
     """Run the algorithm up to the sum after these totals."""
-    followed = Followed(len(start), totals, gradients, seed)
+    followed = Follower(len(start), totals, gradients, seed)
     try:
         with np.errstate(all="ignore"):
             state = algorithm.init(start.copy(), followed)

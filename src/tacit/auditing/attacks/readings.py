@@ -13,7 +13,7 @@ from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
 
-class Reading(NamedTuple):
+class GradientReading(NamedTuple):
     """∇h̃ of one agent at one point."""
 
     agent: int
@@ -21,15 +21,15 @@ class Reading(NamedTuple):
     gradient: Array
 
 
-def by_agent(readings: list[Reading]) -> dict[int, list[Reading]]:
+def by_agent(readings: list[GradientReading]) -> dict[int, list[GradientReading]]:
     """Return the readings of each agent, in order."""
-    grouped: dict[int, list[Reading]] = {}
+    grouped: dict[int, list[GradientReading]] = {}
     for reading in readings:
         grouped.setdefault(reading.agent, []).append(reading)
     return grouped
 
 
-def estimated(readings: list[Reading], view: View, public: Public, *, says: str) -> Estimate:
+def estimated(readings: list[GradientReading], view: View, public: Public, *, says: str) -> Estimate:
     """Return the gradients at the public point, with known masks taken off."""
     solutions = {}
     for agent, mine in by_agent(readings).items():
@@ -41,7 +41,7 @@ def estimated(readings: list[Reading], view: View, public: Public, *, says: str)
     return unmasked(np.array(list(solutions)), np.stack(list(solutions.values())), view, public, says=says)
 
 
-def _at_point(mine: list[Reading], public: Public, agent: int) -> Array | None:
+def _at_point(mine: list[GradientReading], public: Public, agent: int) -> Array | None:
     """Return ∇h̃ at the public point: read there, or carried there by a known or a fitted curvature."""
     at = min(mine, key=lambda reading: float(np.abs(reading.point - public.point).max()))
     away = public.point - at.point
@@ -53,7 +53,7 @@ def _at_point(mine: list[Reading], public: Public, agent: int) -> Array | None:
     return None if fitted is None else np.asarray(at.gradient + fitted @ away)
 
 
-def curvature(mine: list[Reading]) -> Array | None:
+def curvature(mine: list[GradientReading]) -> Array | None:
     """Return the curvature that differences of one agent's gradients tell; None from too few of them.
 
     ∇h̃(x) − ∇h̃(y) = P (x − y): no mask on the affine part changes that.

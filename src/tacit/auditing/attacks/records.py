@@ -21,7 +21,7 @@ import numpy as np
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.rehearsal import Enough, Opaque
-from tacit.auditing.knowledge.public import Public, Records
+from tacit.auditing.knowledge.public import Public, RecordShape
 from tacit.auditing.knowledge.view import View
 from tacit.typing import Algorithm, Array, Cost
 
@@ -75,7 +75,7 @@ class RecordsFromSums:
             says=f"{count} records fit {sums.size} sums, and no others near them do",
         )  # fmt: skip
 
-    def solved(self, sums: Array, terms: Terms, records: Records, count: int) -> Array | None:
+    def solved(self, sums: Array, terms: Terms, records: RecordShape, count: int) -> Array | None:
         """Return records whose sums are *sums*, discrete parts included."""
         rng, size = np.random.default_rng(0), 1.0 + np.abs(sums)
         for start in range(self.starts):

@@ -25,7 +25,7 @@ from tacit.auditing.attacks.alone import Alone, Overheard
 from tacit.auditing.attacks.estimate import Estimate
 from tacit.auditing.attacks.heard import gossip_of, totals
 from tacit.auditing.attacks.probe import Probe, Query, Unknowns
-from tacit.auditing.attacks.readings import Reading, estimated
+from tacit.auditing.attacks.readings import GradientReading, estimated
 from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View, received
@@ -58,7 +58,7 @@ class Replay:
         """Return the gradients of the neighbours."""
         return estimated(self.readings(view, public), view, public, says="the algorithm's own step, read backwards")
 
-    def readings(self, view: View, public: Public) -> list[Reading]:
+    def readings(self, view: View, public: Public) -> list[GradientReading]:
         """Return all gradients that can be read, with the points where they were taken."""
         return _read_once(_Same(view, public, self.exchanges))
 
@@ -83,7 +83,7 @@ class _Same:
 
 
 @lru_cache(maxsize=1)
-def _read_once(asked: _Same) -> list[Reading]:
+def _read_once(asked: _Same) -> list[GradientReading]:
     """Return all readings; several attacks start from them, one after the other."""
     overheard = _overheard(asked.view, asked.public, asked.exchanges)
     return [
@@ -150,7 +150,7 @@ def _run(agent: int, overheard: Overheard, public: Public, seed: int) -> Equatio
     return Equations(A, heard - spoken[:, :m], probe.queries, used)
 
 
-def _read(agent: int, overheard: Overheard, public: Public) -> list[Reading]:
+def _read(agent: int, overheard: Overheard, public: Public) -> list[GradientReading]:
     """Solve the equations of one agent, for whatever they determine."""
     A, b, queries, used = _equations(agent, overheard, public)
     size = np.linalg.norm(A, axis=0)
@@ -166,4 +166,6 @@ def _read(agent: int, overheard: Overheard, public: Public) -> list[Reading]:
         return np.asarray(form[:m] + scaled @ solved) if determined else None
 
     pairs = [(known(query.point), known(query.gradient)) for query in queries]
-    return [Reading(agent, at, gradient) for at, gradient in pairs if at is not None and gradient is not None]
+    return [
+        GradientReading(agent, at, gradient) for at, gradient in pairs if at is not None and gradient is not None
+    ]

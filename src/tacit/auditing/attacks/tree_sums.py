@@ -20,7 +20,7 @@ from tacit.auditing.attacks.contents import Contents, contents_of
 from tacit.auditing.attacks.estimate import Estimate, nothing
 from tacit.auditing.attacks.heard import totals
 from tacit.auditing.attacks.modular import as_numbers, minus, plus
-from tacit.auditing.attacks.readings import Reading, estimated
+from tacit.auditing.attacks.readings import GradientReading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.tree import parents_and_depths
@@ -58,7 +58,7 @@ class TreeSums:
         if raw.dtype.kind != "u":
             numbers = np.asarray(raw, dtype=np.float64)
             readings = [
-                Reading(int(agent), point, gradient)
+                GradientReading(int(agent), point, gradient)
                 for agent, row in zip(agents, numbers, strict=True)
                 for point, gradient in contents.gradients(row)
             ]

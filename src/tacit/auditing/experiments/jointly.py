@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing import statistics
-from tacit.auditing.experiments.terms import Terms
+from tacit.auditing.experiments.terms import TermNumbers
 from tacit.auditing.statistics import Statistic
 from tacit.auditing.statistics.ranks import bits_of
 from tacit.typing import Array, Words
@@ -32,7 +32,7 @@ _BLOCK = 256  # places along a row
 _FEWEST = 100  # products in a sum that is taken for normal
 
 
-def pairs(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
+def pairs(terms: TermNumbers, rng: np.random.Generator) -> list[Statistic]:
     """Look at every two rows, at rows and secrets, and at rows some places apart."""
     rows = _some(terms, _ROWS, rng)
     n = min(terms.u.shape[1], _COLUMNS)
@@ -71,7 +71,7 @@ def pairs(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
     return [*seen, *statistics.shifts(terms.u[:, :_LONG], _near(terms, rng), "terms some places apart go together")]
 
 
-def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Statistic]:
+def beside_secrets(values: NDArray[Any], terms: TermNumbers) -> list[Statistic]:
     """Look at terms, (kinds, rows, columns) of variance 1, beside the secrets of both ends, all links together."""
     secrets = _standard(terms.plain[:, : values.shape[2]]).reshape(3, len(terms.plain), -1)
     tests = []
@@ -82,7 +82,7 @@ def beside_secrets(values: NDArray[Any], terms: Terms) -> list[Statistic]:
     return [statistics.normal(np.concatenate(tests), "terms and the secrets at their ends go together")]
 
 
-def u_of(terms: Terms, agent: int, columns: int, rng: np.random.Generator) -> Array:
+def u_of(terms: TermNumbers, agent: int, columns: int, rng: np.random.Generator) -> Array:
     """Return the terms that an agent draws or learns, some of them where they are many, and its secret."""
     own = rng.permutation(terms.of(agent))[:_TERMS]
     secret = terms.plain[agent : agent + 1, :columns]
@@ -104,7 +104,7 @@ def between(u: Array, what: str) -> list[Statistic]:
     return [*seen, *(each for wave in np.split(whole, 4) for each in statistics.along(wave.T, says))]
 
 
-def bits(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
+def bits(terms: TermNumbers, rng: np.random.Generator) -> list[Statistic]:
     """Look for bits that follow from others."""
     seen, n = [], terms.u.shape[1]
     agents = np.unique(terms.senders)
@@ -129,7 +129,7 @@ def bits(terms: Terms, rng: np.random.Generator) -> list[Statistic]:
     return seen
 
 
-def _some(terms: Terms, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _some(terms: TermNumbers, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return all rows, or those of agents taken at random, at most so many."""
     if len(terms.u) <= most:
         return np.arange(len(terms.u))
@@ -138,7 +138,7 @@ def _some(terms: Terms, most: int, rng: np.random.Generator) -> NDArray[np.intp]
     return np.sort(np.concatenate(order)[np.sort(first)][:most])
 
 
-def _near(terms: Terms, rng: np.random.Generator) -> NDArray[np.intp]:
+def _near(terms: TermNumbers, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return pairs of rows: half of them of one agent, where there are so many, and others."""
     agents = rng.permutation(np.unique(terms.senders))
     kept: list[NDArray[np.intp]] = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.auditing import statistics
 from tacit.auditing.experiments import jointly
-from tacit.auditing.experiments.terms import Terms, Uniform, uniform
+from tacit.auditing.experiments.terms import TermNumbers, Uniform, uniform
 from tacit.auditing.judging.verdict import Verdict, judge_statistics
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.statistics import Statistic
@@ -158,7 +158,7 @@ def _repeats(drawn: Drawn, rng: np.random.Generator) -> list[Statistic]:
     ]
 
 
-def _ratios(words: Words, terms: Terms, rng: np.random.Generator) -> list[Words]:
+def _ratios(words: Words, terms: TermNumbers, rng: np.random.Generator) -> list[Words]:
     """Return ratios of words at all distances along a row, and of two terms of one agent."""
     n = min(_RATIOS, words.shape[1] // 2)
     rows = rng.permutation(len(words))[:400]
@@ -171,7 +171,7 @@ def _ratios(words: Words, terms: Terms, rng: np.random.Generator) -> list[Words]
     return [*along, *(ratios(words[a, :n], words[b, :n]) for a, b in two)]
 
 
-def _columns(terms: Terms, columns: slice) -> Terms:
+def _columns(terms: TermNumbers, columns: slice) -> TermNumbers:
     return terms._replace(
         u=terms.u[:, columns], words=terms.words[:, columns],
         plain=terms.plain[:, columns], plain_words=terms.plain_words[:, columns],

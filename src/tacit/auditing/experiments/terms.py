@@ -29,7 +29,7 @@ _HIGH = 8  # bits of the normal distribution function
 _GUARD = 4  # bits that both the low word and the distribution function know something of
 
 
-class Terms(NamedTuple):
+class TermNumbers(NamedTuple):
     """Terms as uniform numbers, (rows, columns), and as words whose low bits are uniform."""
 
     senders: NDArray[np.intp]
@@ -66,7 +66,7 @@ class Terms(NamedTuple):
 class Gaussian(NamedTuple):
     """The terms of Gaussian masks."""
 
-    terms: Terms
+    terms: TermNumbers
     y: Array
     """In their deviations, (rows, columns)."""
     steps: NDArray[np.int64]
@@ -82,7 +82,7 @@ class Gaussian(NamedTuple):
 class Uniform(NamedTuple):
     """The terms of secret sums."""
 
-    terms: Terms
+    terms: TermNumbers
     misfit: int
     """Words that are not what was to be added up and its terms."""
     width: int
@@ -112,7 +112,7 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
     steps = np.rint(values / step).astype(np.int64)
     y = values / (step * sizes[0][:, None] * sizes[1])
     bits = int(np.floor(np.log2(float(sizes[0].min() * sizes[1].min()))))
-    terms = Terms(
+    terms = TermNumbers(
         senders, receivers, ndtr(y), steps.view(np.uint64), bits, done.secrets / done.scales,
         np.rint(plain / step).astype(np.int64).view(np.uint64),
     )  # fmt: skip
@@ -158,7 +158,7 @@ def uniform(masks: Afresh, network: Network, sums: list[Array], *, keys: Keys, p
     senders, receivers = np.tile(senders, masks.words), np.tile(receivers, masks.words)
     shares = np.asarray(words * 2.0**-64, dtype=np.float64)
     numbers = np.tile(np.concatenate(sums, axis=1), (masks.words, 1)) / masks.bound
-    terms = Terms(senders, receivers, shares, words, 64, numbers, plain_words)
+    terms = TermNumbers(senders, receivers, shares, words, 64, numbers, plain_words)
     return Uniform(terms, misfits, width)
 
 

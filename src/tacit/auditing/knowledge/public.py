@@ -19,7 +19,7 @@ from tacit.network import Topology
 from tacit.typing import Algorithm, Array, Cost
 
 
-class Records(msgspec.Struct, frozen=True, kw_only=True):
+class RecordShape(msgspec.Struct, frozen=True, kw_only=True):
     """What a record is, by its shape alone: whoever knows it can make records up, and costs of them."""
 
     counts: NDArray[Any]
@@ -74,7 +74,7 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """Conceded with the features: the gradient of the curved part at the point, (n, m)."""
     label_rows: list[Array] | None = None
     """Conceded: A_i of regressions whose labels enter through Aᵀy, (records, m) each; None where not."""
-    records: Records | None = None
+    records: RecordShape | None = None
     """What records are behind costs that are hidden whole; None where nothing is known of them."""
     family: Callable[..., Cost] | None = None
     """The class of all agents' costs, where they are of one: makes costs from made-up data, and holds nobody's."""

@@ -13,7 +13,7 @@ from tacit.auditing.attacks.contents import points_of
 from tacit.auditing.attacks.heard import decoded
 from tacit.auditing.attacks.records import follow
 from tacit.auditing.attacks.rehearsal import Opaque
-from tacit.auditing.knowledge.public import Public, Records
+from tacit.auditing.knowledge.public import Public, RecordShape
 from tacit.auditing.knowledge.view import Own, Published, View
 from tacit.auditing.recording.recorder import Recorder
 from tacit.auditing.recording.scales import scales_of_links
@@ -205,12 +205,12 @@ def _label_rows(problem: Problem) -> list[Array] | None:
     return [part.rows for part in labels] if whole and labels[0].rows.shape[1] == problem.dim else None
 
 
-def _records(problem: Problem) -> Records | None:
+def _records(problem: Problem) -> RecordShape | None:
     """Return what a record is, by the shapes of all costs, where all are of one kind."""
     secrets = [part for cost in problem.costs if (part := cost.secrets) is not None]
     if len(secrets) < len(problem.costs) or len({part.key for part in secrets}) > 1:
         return None
-    return Records(
+    return RecordShape(
         counts=np.array([part.records for part in secrets]),
         numbers=secrets[0].numbers,
         invent=secrets[0].invent,

@@ -124,13 +124,13 @@ def free_ports(count: int) -> list[int]:
 
     They are below those that systems give to outgoing connections, which could take one before its member listens.
     """
-    found: list[int] = []
+    ports: list[int] = []
     for step in itertools.islice(_STEPS, _PORTS):
-        if len(found) == count:
+        if len(ports) == count:
             break
         with socket.socket() as one, contextlib.suppress(OSError):
             one.bind(("127.0.0.1", _LOWEST + step % _PORTS))
-            found.append(_LOWEST + step % _PORTS)
-    if len(found) < count:
-        raise NetworkError(f"{count} members need as many ports, and {len(found)} are free; stop other programs.")
-    return found
+            ports.append(_LOWEST + step % _PORTS)
+    if len(ports) < count:
+        raise NetworkError(f"{count} members need as many ports, and {len(ports)} are free; stop other programs.")
+    return ports

@@ -48,11 +48,11 @@ _COMPANY = 40
 """Records of whoever looks on, at most, that take part in an invented run."""
 
 
-class Enough(Exception):  # noqa: N818
+class AllAdded(Exception):  # noqa: N818
     """All that was asked for was added up."""
 
 
-class Sums:
+class SummingPeers:
     """`Peers` of a run that only adds up; it remembers what was added up, and may be told what to answer."""
 
     links, first, resolution = 0, np.zeros(0, dtype=bool), 0.0
@@ -76,7 +76,7 @@ class Sums:
         self.terms.append(v)
         self.totals.append(total)
         if len(self.terms) == self._enough:
-            raise Enough
+            raise AllAdded
         return total
 
     def __getattr__(self, verb: str) -> Any:
@@ -154,7 +154,7 @@ def overheard(job: Job, cost: Any, degrees: Array | int = 0) -> list[tuple[Any, 
     watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
     state, rounds = algorithm.init(job.x0, cost), []
     for done in range(1, _ROUNDS + 1):
-        before, peers = state, Sums(degree=degrees)
+        before, peers = state, SummingPeers(degree=degrees)
         state = algorithm.step(before, peers, cost)
         rounds.append((before, peers.totals))
         if watch.look(done, Look.read(observer.tell(before, state))) is not None:
@@ -164,15 +164,15 @@ def overheard(job: Job, cost: Any, degrees: Array | int = 0) -> list[tuple[Any, 
 
 def _asked(job: Job, cost: Any, state: Any, totals: Sequence[Array], degree: int) -> list[Array]:
     """Return what agents put into the sums of one round; what the round does with the last of them is not run."""
-    peers = Sums(totals, enough=len(totals), degree=degree)
-    with suppress(Enough):
+    peers = SummingPeers(totals, enough=len(totals), degree=degree)
+    with suppress(AllAdded):
         job.algorithm.step(state, peers, cost)
     return peers.terms
 
 
 def asks_for_degrees(job: Job, secrets: Secrets) -> bool:
     """Tell whether what agents put into sums may depend on how many neighbours they have."""
-    cost, peers = secrets.costs(secrets.invent(np.random.default_rng(0), 6, 1.0)), Sums()
+    cost, peers = secrets.costs(secrets.invent(np.random.default_rng(0), 6, 1.0)), SummingPeers()
     with np.errstate(all="ignore"), suppress(*MISFITS):
         job.algorithm.step(job.algorithm.init(job.x0, cost), peers, cost)
     return peers.asked
@@ -185,7 +185,7 @@ def width(job: Job, secrets: Secrets) -> int:
     with np.errstate(all="ignore"):
         state = job.algorithm.init(job.x0, cost)
         for _ in range(_LOOKS):
-            peers = Sums(degree=secrets.degree)
+            peers = SummingPeers(degree=secrets.degree)
             state = job.algorithm.step(state, peers, cost)
             widest = max(widest, sum(int((v != v[0]).any(axis=0).sum()) for v in peers.terms))
     return widest
