@@ -90,8 +90,8 @@ def run_agent(
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
     *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published, where masks are seen to cancel; *on_commit* is called when all are past that. *hide* stands in for phase 1 where it was run
-    before.
+    published, where masks are seen to cancel; *on_commit* is called when all are past that. *hide* stands in for
+    phase 1 where it was run before.
     """
     memory = memory or NoMemory()
     peers: Peers = linked
