@@ -9,7 +9,7 @@ agents stay connected without either. Every liar below is one member that does o
 """
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import networkx as nx
 import numpy as np
@@ -23,6 +23,7 @@ from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.agents import QueueLinks, neighbourhoods
 from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.evidence import verified
+from tacit.runtimes.peers.tls import TlsSocket
 from tacit.runtimes.phases import row_ranges, run_agent
 from tacit.runtimes.transcript import DIGEST_WORDS, Transcript
 from tacit.runtimes.tree import Belief
@@ -496,6 +497,29 @@ def test_both_ends_of_the_link_keep_signed_evidence_and_nothing_is_sent_after_it
         verified(evidence.replace(mirrored[0].own.encode(), b"0" * 64), _certificate(peers, mirrored[0].member))
     with pytest.raises(FileError, match="has signed"):
         verified(evidence, _certificate(peers, mirrored[0].neighbour))
+
+
+def test_a_neighbour_that_never_stops_talking_does_not_stop_the_clock():
+    """What it sends is taken for a while, and then whoever waits looks at the time."""
+
+    class Endless:
+        def recv_into(self, room):
+            return min(len(room), 1 << 14)
+
+        def pending(self):
+            return 1
+
+    class Loop:
+        calls = 0
+
+        def call_soon(self, call):
+            self.calls += 1
+
+    stream = object.__new__(TlsSocket)
+    stream._socket, stream._loop, stream._room = Endless(), Loop(), memoryview(bytearray(1 << 18))
+    stream._on_data, stream.over = (lambda data: None), Future()
+    stream.take()
+    assert stream._loop.calls == 1
 
 
 def _certificate(peers, name):

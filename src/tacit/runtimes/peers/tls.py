@@ -5,7 +5,8 @@ of an algorithm does. Here OpenSSL reads and writes the socket itself, and the l
 
     handshake   repeated until OpenSSL wants nothing more
     write       at once, as far as the socket has room; the rest when it has
-    read        until OpenSSL holds nothing more: it takes whole records from the socket, out of the loop's sight
+    read        until OpenSSL holds nothing more: it takes whole records from the socket, out of the loop's sight;
+                but never for ever, or a neighbour that never stops talking would stop the clock
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 
 _ROOM = 1 << 18  # bytes that are taken at a time
+_ROOMFULS = 256  # of them in a row, before others have their turn
 _RECORD = 1 << 14  # bytes in a full record of TLS: after one, more will be there
 
 
@@ -117,7 +119,9 @@ class TlsSocket:
     def take(self) -> None:
         """Hand over what has come."""
         more = True
-        while more and not self.over.done():
+        for _ in range(_ROOMFULS):
+            if not more or self.over.done():
+                return
             taken, more = 0, False
             ended: Exception | None = None
             try:
@@ -138,6 +142,7 @@ class TlsSocket:
                 self._on_data(bytes(self._room[:taken]))
             if ended is not None:
                 self.abort(ended)
+        self._loop.call_soon(self.take)
 
     def abort(self, reason: Exception | None = None) -> None:
         """Close the connection at once."""
