@@ -17,7 +17,7 @@ import pytest
 
 import tacit
 from tacit.errors import EquivocationError, FileError, ProtocolError, TacitError
-from tacit.masks import AffineMasks, Keystream, SumMasks, agent_keys
+from tacit.masks import AffineMasks, Keystream, QuadraticMasks, SumMasks, agent_keys
 from tacit.protocol.payloads import decode, encode
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.agents import QueueLinks, neighbourhoods
@@ -33,9 +33,9 @@ M, SECONDS = 3, 60.0  # unknowns; and how long a test waits for agents that woul
 WORD = np.uint64(1 << 45)  # a good part of what is added up
 
 
-def job_of(masks, algorithm):
+def job_of(masks, algorithm, costs=None):
     rng = np.random.default_rng(4)
-    costs = [
+    costs = costs or [
         tacit.Logistic(rng.standard_normal((12, M)), np.sign(rng.standard_normal(12)), l2=0.5) for _ in range(5)
     ]
     problem = tacit.Problem(nx.Graph(LINKS), costs)
@@ -82,7 +82,7 @@ class Honest(LinkedPeers):
     """The product, watched: at which point the agent was when it sent its word of a sum."""
 
     def sum(self, v, add=np.add):
-        if v.dtype == np.uint64:
+        if v.dtype == np.uint64 and isinstance(self.watched, Watched):
             self._find_place()  # where the product would raise, nothing is sent
             self.confirm()
             self.words.append(None if self.watched.at is None else self.watched.at.tobytes())
@@ -125,8 +125,8 @@ class Liar(LinkedPeers):
 class Meeting:
     """What came of five agents of which one may lie."""
 
-    def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton"):
-        job = job_of(masks, algorithm)
+    def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton", barriers=False, costs=None):
+        job = job_of(masks, algorithm, costs)
         keys, rows = agent_keys(5, seed=9), row_ranges(job.network.degrees)
         self.names = [f"member {i}" for i in range(5)]
         self.outcomes, self.errors, self.words = {}, {}, {i: [] for i in range(5) if i != at or liar is None}
@@ -137,10 +137,10 @@ class Meeting:
             peers.__class__ = liar if i == self.at else Honest
             peers._names = [self.names[j] for j in near]
             peers._links = Checked(wires, peers._names)
-            cost = Watched(job.costs[i]) if job.algorithm.sums else job.costs[i]
+            cost = Watched(job.costs[i]) if isinstance(masks, SumMasks) else job.costs[i]
             peers.words, peers.watched = self.words.get(i, []), cost
             try:
-                self.outcomes[i] = run_agent(job, cost, peers, Keystream(keys[i]), rows=rows[i])
+                self.outcomes[i] = run_agent(job, cost, peers, Keystream(keys[i]), rows=rows[i], barriers=barriers)
             except TacitError as error:
                 self.errors[i] = error
             finally:
@@ -404,6 +404,39 @@ def test_different_estimates_for_different_neighbours_never_end_in_different_ans
     converged = [o for o in meeting.honest_outcomes if o.verdict.status == "converged"]
     for outcome in converged[1:]:
         np.testing.assert_allclose(outcome.x, converged[0].x, rtol=0, atol=1e-6)
+
+
+class HasOtherTerms(Liar):
+    """Holds other terms of a link than the other end does: as after a mix-up of files."""
+
+    def _traded(self, r, only, *, digests=False):
+        came = super()._traded(r, only, digests=digests)
+        return came + 64.0 if came.dtype == np.float64 else came
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided"])
+@pytest.mark.parametrize("masks", [AffineMasks, QuadraticMasks])
+def test_masks_that_do_not_cancel_are_found_before_anything_is_published(masks, pairing):
+    gossip = masks is AffineMasks
+    for liar in (HasOtherTerms, None):
+        meeting = Meeting(
+            liar,
+            at=1,
+            masks=masks(10.0, pairing=pairing),
+            algorithm="nids" if gossip else "direct",
+            barriers=True,
+            costs=None if gossip else quadratics(),
+        )
+        if liar is None:
+            assert len(meeting.outcomes) == 5
+        else:
+            assert all("do not cancel" in str(error) for error in meeting.honest_errors)
+            assert len(meeting.honest_errors) == 4
+
+
+def quadratics():
+    rng = np.random.default_rng(3)
+    return [tacit.Quadratic(np.diag(rng.uniform(1, 2, M)), rng.standard_normal(M)) for _ in range(5)]
 
 
 class SaysAllIsWell(Liar):

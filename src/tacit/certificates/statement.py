@@ -111,7 +111,8 @@ def headline(certificate: Certificate) -> str:
         )
     if certificate.is_perfect:
         limit = "unless it breaks X25519 or AES-256" if certificate.computational else "however long it computes"
-        return f"{who} learns the sums over all other agents, and nothing else, {limit}."
+        lying = "" if _sees_only(certificate) else "; if it lies, at points of its choosing"
+        return f"{who} learns the sums over all other agents, and nothing else, {limit}{lying}."
     reach = "at least" if certificate.method == "bound" else "up to"
     reach = f"{reach} {certificate.hidden_difference():.3g}"
     return (
@@ -142,15 +143,19 @@ def _and_sums(certificate: Certificate, lead: str = ", and") -> str:
     )
 
 
-def _observer(certificate: Certificate) -> str:
-    nobody = f"no agent and sees all {'masked words' if certificate.is_perfect else 'effective costs'}"
+def _sees_only(certificate: Certificate) -> bool:
+    """Tell whether the observer controls nobody."""
     if certificate.guards is not None and not certificate.exposed_sums:
-        if certificate.guards == 0:
-            return nobody
+        return certificate.guards == 0
+    return not certificate.coalition
+
+
+def _observer(certificate: Certificate) -> str:
+    if _sees_only(certificate):
+        return f"no agent and sees all {'masked words' if certificate.is_perfect else 'effective costs'}"
+    if certificate.guards is not None and not certificate.exposed_sums:
         return f"any {'one agent' if certificate.guards == 1 else f'{certificate.guards} agents'}"
     coalition: tuple[Any, ...] = certificate.coalition or ()
-    if not coalition:
-        return nobody
     return f"{'agent' if len(coalition) == 1 else 'agents'} {listed(coalition)}"
 
 

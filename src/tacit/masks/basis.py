@@ -32,7 +32,7 @@ from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
 from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
-from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner, Rounded
+from tacit.masks.mechanism import EVERY_ROW, AnyCost, Balanced, Hidden, Manner, Rounded
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms
@@ -174,11 +174,12 @@ class GaussianMasks:
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         uneven = None if (scales == 1.0).all() else scales
         went, came = pair(self.pairing, source, peers).terms(lambda s: draw(s, scales.shape, lattice, uneven))
-        effective: Any = self.basis.fold(cost, theta + peers.total(came - went))
+        masks = peers.total(came - went)
+        effective: Any = self.basis.fold(cost, theta + masks)
         inexact = self._inexact(cost)
         if inexact.any():
             effective = Blurred(effective, Blur.drawn(inexact, source, peers, lattice))
-        return Hidden(effective, Rounded(peers, len(network) * lattice.step / 2.0))
+        return Balanced(effective, Rounded(peers, len(network) * lattice.step / 2.0), masks, lattice)
 
     def _inexact(self, cost: Any) -> NDArray[np.bool_]:
         """Tell of every agent whether its cost would tell what is hidden by its rounding."""

@@ -8,16 +8,19 @@ for all agents at once.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
 
 from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage, Kind
+from tacit.lattice import Lattice
 from tacit.masks.coefficients import Basis
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms
 from tacit.network import Network
-from tacit.typing import Peers, Summand
+from tacit.typing import Array, Peers, Summand, Words
 
 AnyCost = Family | CostStack
 EVERY_ROW = slice(None)
@@ -28,6 +31,29 @@ class Hidden(NamedTuple):
 
     cost: Any
     peers: Peers
+
+    @property
+    def zero_sum(self) -> Words | None:
+        """The own masks, in whole steps, where those of all agents must add up to zero; None where none stay."""
+        return None
+
+
+class Balanced(Hidden):
+    """What phase 2 works with, beside the masks that must cancel: to be checked, and dropped."""
+
+    def __new__(cls, cost: Any, peers: Peers, masks: Array, lattice: Lattice) -> Self:
+        """Keep *masks* of a *lattice*."""
+        made = super().__new__(cls, cost, peers)
+        made._masks, made._lattice = masks, lattice
+        return made
+
+    _masks: Array
+    _lattice: Lattice
+
+    @property
+    def zero_sum(self) -> Words:
+        """The own masks, in whole steps: exact, as masks are multiples of the step and fewer than 2⁵³ of it."""
+        return np.ldexp(self._masks, -self._lattice.exponent).astype(np.int64).view(np.uint64)
 
 
 class Rounded:

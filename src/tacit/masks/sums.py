@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from tacit.costs.pieces import Piece, Pieces
 from tacit.coverage import GENERAL, Coverage, Kind
-from tacit.errors import ProtectionError, RangeError
-from tacit.masks.fixed_point import FixedPoint, Ring
+from tacit.errors import ProtectionError, ProtocolError, RangeError
+from tacit.masks.fixed_point import FixedPoint, OneWord, Ring
 from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
@@ -228,3 +228,17 @@ def masked(words: Words, pairing: Pairing, peers: Peers, ring: Ring, *, more: bo
     width = words.shape[-1]
     went, came = pairing.terms(lambda s: s.words(peers.links * width).reshape(peers.links, width), more=more)
     return ring.add(words, ring.net(went, came, peers))
+
+
+def refuse_uncancelled(masks: Words, peers: Peers, source: Source) -> None:
+    """Refuse masks, in whole steps, that do not add up to zero over the network; they are added up in secret.
+
+    It finds accidents: a link whose ends hold different terms, a state that was mixed up. A liar who uses other
+    masks than it has exchanged can as well lie in this sum. Where they cancel the sum tells nothing, being known.
+    """
+    total = peers.sum(masked(masks, pair("both", source, peers), peers, OneWord))
+    if total.any():
+        raise ProtocolError(
+            "the masks of all members do not cancel: the two ends of some link hold different terms, and the "
+            "answer would be wrong. Nothing was published; begin a new run."
+        )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.masks import Hidden, Source
+from tacit.masks.sums import refuse_uncancelled
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import Together
@@ -89,8 +90,8 @@ def run_agent(
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
     *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published; *on_commit* is called when all are past the second one. *hide* stands in for phase 1 where it was run
-    before.
+    published, where masks are seen to cancel; *on_commit* is called when all are past that. *hide* stands in for
+    phase 1 where it was run before.
     """
     memory = memory or NoMemory()
     peers: Peers = linked
@@ -98,13 +99,15 @@ def run_agent(
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         if barriers:
             linked.aside().sum(np.zeros(1))
+        hidden = Hidden(cost, peers)
         if hide is not None:
-            cost, peers = hide(cost, peers)
+            hidden = hide(cost, peers)
         elif job.privacy is not None:
-            cost, peers = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
+            hidden = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
-            linked.aside().sum(np.zeros(1))
-            linked.confirm()
+            _meet(hidden, linked, source)
+        cost, peers = hidden
+        del hidden  # and the masks with it
         if on_commit is not None:
             on_commit()
         watch, observer = job.watch(on_progress), Observer()
@@ -141,6 +144,16 @@ def run_agent(
         findings.facts,
         doubt,
     )
+
+
+def _meet(hidden: Hidden, linked: Together, source: Source) -> None:
+    """Wait until everybody has its masks; where they must cancel, see that they do."""
+    masks = hidden.zero_sum
+    if masks is None:
+        linked.aside().sum(np.zeros(1))
+    else:
+        refuse_uncancelled(masks, linked.aside(), source)
+    linked.confirm()
 
 
 def row_ranges(degrees: Any) -> list[slice]:
