@@ -9,6 +9,7 @@ agents stay connected without either. Every liar below is one member that does o
 """
 
 import threading
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import networkx as nx
@@ -59,10 +60,29 @@ class Checked(QueueLinks):
 
     def __init__(self, wires, names):
         super().__init__(wires._outgoing, wires._incoming)
-        self._names = names
+        self._names, self.heard, self.sent = names, [deque() for _ in names], [[] for _ in names]
+
+    def send(self, neighbour, message):
+        self.sent[neighbour].append(encode(message))
+        super().send(neighbour, message)
 
     def receive(self, neighbour):
-        return decode(encode(super().receive(neighbour)), sender=self._names[neighbour])
+        body = encode(super().receive(neighbour))
+        self.heard[neighbour].append(body)
+        return decode(body, sender=self._names[neighbour])
+
+
+class Replayed(Checked):
+    """What the neighbours have sent, once more: as they do for a member that comes back."""
+
+    def __init__(self, heard, names):
+        self._names, self._again, self.sent = names, [deque(bodies) for bodies in heard], [[] for _ in names]
+
+    def send(self, neighbour, message):
+        self.sent[neighbour].append(encode(message))
+
+    def receive(self, neighbour):
+        return decode(self._again[neighbour].popleft(), sender=self._names[neighbour])
 
 
 class Watched:
@@ -129,7 +149,7 @@ class Meeting:
     def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton", barriers=False, costs=None):
         job = job_of(masks, algorithm, costs)
         keys, rows = agent_keys(5, seed=9), row_ranges(job.network.degrees)
-        self.names = [f"member {i}" for i in range(5)]
+        self.names, self.links, self.job = [f"member {i}" for i in range(5)], {}, job
         self.outcomes, self.errors, self.words = {}, {}, {i: [] for i in range(5) if i != at or liar is None}
         self.done, self.at = threading.Event(), at if liar is not None else None
 
@@ -137,7 +157,7 @@ class Meeting:
             near = job.network.neighbours(i).tolist()
             peers.__class__ = liar if i == self.at else Honest
             peers._names = [self.names[j] for j in near]
-            peers._links = Checked(wires, peers._names)
+            peers._links = self.links[i] = Checked(wires, peers._names)
             cost = Watched(job.costs[i]) if isinstance(masks, SumMasks) else job.costs[i]
             peers.words, peers.watched = self.words.get(i, []), cost
             try:
@@ -354,6 +374,48 @@ def test_a_lie_about_ones_own_numbers_is_not_noticed_and_is_the_same_lie_to_all(
     meeting = Meeting(liar, masks=SumMasks())
     meeting.check()
     assert not meeting.names_link()
+
+
+class PutBack(LinkedPeers):
+    """A member whose machine was put back to an older state, and whose parent tells it another sum than before."""
+
+    totals, adding = 0, False
+
+    def sum(self, v, add=np.add):
+        self.adding = True
+        try:
+            return super().sum(v, add)
+        finally:
+            self.adding = False
+
+    def _receive(self, row, *, like, digest=False):
+        message = super()._receive(row, like=like, digest=digest)
+        if self.adding and row == self._tree[0].parent:
+            self.totals += 1
+            message = message + WORD * np.uint64(self.totals == 2)
+        return message
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided", "seeds"])
+def test_a_member_that_was_put_back_and_is_told_another_sum_says_nothing_that_it_has_not_said(pairing):
+    """Its honest neighbours say again what they have said, and that includes what they were told."""
+    meeting = Meeting(masks=SumMasks(pairing=pairing))
+    job, network, i = meeting.job, meeting.job.network, 3
+    before = meeting.links[i]
+    near = network.neighbours(i).tolist()
+    again = Replayed(before.heard, [meeting.names[j] for j in near])
+    peers = PutBack(
+        again, me=i, neighbours=near, agents=5, own_weight=0.0, weights=np.zeros(len(near)), names=again._names
+    )
+    rows = row_ranges(network.degrees)[i]
+    with pytest.raises(EquivocationError):
+        run_agent(job, job.costs[i], peers, Keystream(agent_keys(5, seed=9)[i]), rows=rows)
+    for now, then in zip(again.sent, before.sent, strict=True):
+        *others, last = zip(now, then, strict=False)
+        assert all(one == other for one, other in others)
+        mine, theirs = (decode(body)[:DIGEST_WORDS] for body in last)
+        assert not (mine == theirs).any(), "all that is new is the digest, and the masks that go with it"
+    assert peers.totals == 2
 
 
 # gossip -----------------------------------------------------------------------------------------------------------
