@@ -194,6 +194,11 @@ class Algorithm(Protocol):
     """How many rounds show whether it converges; None for as many as usual."""
 
     @property
+    def points_at_once(self) -> int:
+        """Return how many points a sum of gradients is taken at, at most."""
+        return 1
+
+    @property
     @abstractmethod
     def sums(self) -> tuple[Summand, ...]:
         """Return what it adds up over the network; empty for an algorithm that gossips."""

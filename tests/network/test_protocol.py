@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
+from tacit.algorithms import Bracket
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Parting, Phase, decode, encode, longest
 from tacit.protocol import channel as channels
+from tacit.runtimes.transcript import DIGEST_WORDS
 
 LIMIT = 64
 PARTS = {"title": "aa", "links": "bb"}
@@ -125,6 +127,19 @@ def test_what_is_no_vector_is_refused(body):
 @pytest.mark.parametrize("dim", [1, 2, 10, 100])
 def test_the_longest_message_has_room_for_values_gradients_and_hessians_in_two_words(dim):
     assert longest(dim) >= len(encode(np.zeros(2 * (1 + dim + dim * (dim + 1) // 2), dtype=np.uint64)))
+
+
+@pytest.mark.parametrize("points", [1, 31, 300])
+def test_the_longest_message_has_room_for_a_bracket_in_two_words_and_the_digest_before_it(points):
+    slopes = Bracket(points=points).points_at_once
+    words = 2 * (3 * slopes + 1) + DIGEST_WORDS
+    assert longest(3, curvature=False, points=slopes) >= len(encode(np.zeros(words, dtype=np.uint64)))
+
+
+def test_a_message_that_the_neighbour_would_refuse_is_refused_where_it_is_made():
+    north, _, _, _ = joined()
+    with pytest.raises(ProtocolError, match="are the most in this run"):
+        north.put(bytes(north.limit + 1))
 
 
 # channels ---------------------------------------------------------------------------------------------

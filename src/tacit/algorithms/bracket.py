@@ -71,6 +71,11 @@ class Bracket(Algorithm):
     handles_nonconvex = True
     sums = (Summand.GRADIENTS,)
 
+    @property
+    def points_at_once(self) -> int:
+        """Those that divide the bracket evenly and those about its crossing, or the powers of ten on both sides."""
+        return max(self.points + len(_AROUND) + len(_ULPS), 2 * max(map(len, _DECADES)) + 1)
+
     @classmethod
     def tuned(cls, landscape: Landscape) -> Self:
         """Return the settings; refuse costs that tie their unknowns together."""

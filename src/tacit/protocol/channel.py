@@ -85,6 +85,10 @@ class Channel:
 
     def put(self, body: bytes) -> Frame | None:
         """Take the next message to send; return it as a frame, or None if it was sent before a restart."""
+        if len(body) > self.limit:  # which the neighbour would refuse, again and again
+            raise ProtocolError(
+                f"a message of {len(body)} bytes is due, and {self.limit} are the most in this run."
+            )
         number = self.cursor
         self.cursor += 1
         if number < self.next_out:

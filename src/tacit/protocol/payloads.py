@@ -14,6 +14,7 @@ from tacit.errors import ProtocolError
 
 _LETTERS = {b"f": np.dtype("<f8"), b"u": np.dtype("<u8"), b"i": np.dtype("<i8")}
 _HUGE = 1e100
+_DIGEST = 4  # words of 64 bits
 _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 
 
@@ -36,10 +37,11 @@ def decode(body: bytes, sender: str = "a peer") -> NDArray[Any]:
     return array
 
 
-def longest(dim: int, *, curvature: bool = True) -> int:
+def longest(dim: int, *, curvature: bool = True, points: int = 1) -> int:
     """Return the most bytes that a message about so many unknowns can have.
 
-    The longest is a sum of values, gradients, Hessians, penalties and a complaint, in two words each; maxima of a
-    look are shorter. Without *curvature* nothing travels that has an entry for every two unknowns.
+    The longest is a sum of values, gradients at so many *points*, Hessians, penalties and a complaint, in two words
+    each, with the digest of all totals before it; maxima of a look are shorter. Without *curvature* nothing travels
+    that has an entry for every two unknowns.
     """
-    return 1 + 16 * ((dim * (dim + 1) // 2 if curvature else 0) + 4 * dim + 16)
+    return 1 + 16 * ((dim * (dim + 1) // 2 if curvature else 0) + (3 + points) * dim + 16 + _DIGEST)

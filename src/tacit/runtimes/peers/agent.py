@@ -87,7 +87,11 @@ class Agent:
         self.evidence = self.file.with_suffix(".evidence")
         """What is left when neighbours were told different things: both digests, signed."""
         curvature = job.privacy is not None and job.privacy.kind == "quadratic"
-        self._longest = longest(unknowns, curvature=curvature or Summand.HESSIANS in job.algorithm.sums)
+        self._longest = longest(
+            unknowns,
+            curvature=curvature or Summand.HESSIANS in job.algorithm.sums,
+            points=job.algorithm.points_at_once,
+        )
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or seat.place[:2]
