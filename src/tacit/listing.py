@@ -8,14 +8,16 @@ from typing import Any
 _SHOWN = 6  # labels spelled out in a message before it says "and k more"
 
 
-def conjoined(words: Iterable[Any]) -> str:
-    """Return "a", "a and b" or "a, b and c".
+def conjoined(words: Iterable[Any], *, last: str = " and ") -> str:
+    """Return "a", "a and b" or "a, b and c"; *last* is what stands before the last word.
 
     >>> conjoined(["links"]), conjoined(["links", "privacy", "stop"])
     ('links', 'links, privacy and stop')
+    >>> conjoined(["links", "stop"], last=" or ")
+    'links or stop'
     """
-    *others, last = [str(word) for word in words] or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    *others, end = [str(word) for word in words] or [""]
+    return f"{', '.join(others)}{last}{end}" if others else end
 
 
 def listed(labels: Iterable[Any], *, most: int = _SHOWN) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 _NEAR = 0.7  # of letters in common: below that a suggestion is a guess
+_SHORT, _NEAR_SHORT = 3, 0.66  # of words this short one letter may be wrong
 
 
-def did_you_mean(word: object, names: Iterable[object]) -> str:
+def did_you_mean(word: object, names: Iterable[object], *, most: int = 1) -> str:
     """Return a sentence with the name that is nearest, with a space before it; nothing where none is near.
 
-    Numbers are not misspelt: the nearest one is as wrong as any other.
+    Numbers are not misspelt: the nearest one is as wrong as any other. *most* allows for several names.
 
     >>> did_you_mean("agee", ["sex", "age"]) + did_you_mean("AGE", ["sex", "age"])
     " Did you mean 'age'? Did you mean 'age'?"
@@ -25,8 +26,9 @@ def did_you_mean(word: object, names: Iterable[object]) -> str:
     if str(word).isdigit():
         return ""
     known = {str(name).casefold(): str(name) for name in names}
-    near = get_close_matches(str(word).casefold(), known, n=1, cutoff=_NEAR)
-    return f" Did you mean {known[near[0]]!r}?" if near else ""
+    cutoff = _NEAR if len(str(word)) > _SHORT else _NEAR_SHORT
+    near = get_close_matches(str(word).casefold(), known, n=most, cutoff=cutoff)
+    return f" Did you mean {' or '.join(repr(known[name]) for name in near)}?" if near else ""
 
 
 def misspelt(text: bytes, kind: Any) -> str:

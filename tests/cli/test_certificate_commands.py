@@ -188,7 +188,7 @@ def test_secret_sums_have_certificates_and_a_place_in_the_ledger(run):
         (("certify", "graph.graphml", "--sigma", "0", "--any", "1"), 2, "sigma = 0.0 must be positive"),
         (("certify", "graph.graphml", "--sigma", "1", "--any", "9"), 2, "0 ≤ any ≤ 8"),
         (("certify", "graph.graphml", "--sigma", "1", "--coalition", "0,1,2,3,4,5,6,7,8,9"), 2, "0 honest agent"),
-        (("certify", "graph.graphml", "--sigma", "1"), 2, "name either"),
+        (("certify", "graph.graphml", "--sigma", "1"), 2, "give either --coalition"),
         (("calibrate", "graph.graphml", "--any", "1"), 2, "one target"),
         (("calibrate", "graph.graphml", "--any", "1", "--epsilon", "1e-40"), 2, "largest σ"),
         (("design", "--agents", "4", "--any", "3", "--epsilon", "1", "--out", "n.gml"), 2, "0 ≤ any ≤ 2"),
@@ -208,3 +208,20 @@ def test_mistakes_get_one_sentence(run, words, code, message):
     assert message in err
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("certify g.edges --sigma 1", ("--coalition", "--any")),
+        ("calibrate g.edges --epsilon 1", ("--coalition", "--any")),
+        ("calibrate g.edges --any 1", ("--epsilon", "--guess", "--delta")),
+        ("design --agents 9 --any 1", ("--epsilon", "--guess", "--delta")),
+        ("audit problem.toml", ("--coalition", "--any")),
+    ],
+)
+def test_what_is_missing_is_named_by_its_options(words, options, run, tmp_path):
+    (tmp_path / "g.edges").write_text("a b\nb c\nc a\n", encoding="utf-8")
+    code, _, err = run(*words.split())
+    assert code == 2
+    assert all(option in err for option in options), err

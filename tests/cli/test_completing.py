@@ -6,6 +6,7 @@ import pytest
 
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import completing, defaults
+from tacit.cli.commands import COMMANDS
 from tacit.dispatch.agents import Kind
 from tacit.federation import Manifest, Model, Stop
 from tacit.masks.levels import LEVELS
@@ -59,3 +60,24 @@ def test_cases_are_files_and_those_of_matpower(tmp_path, monkeypatch):
     assert {"case118", "case1180_mine.m"} <= set(words)
     assert all(word.startswith("case118") and not word.endswith(".txt") for word in words)
     assert completing.cases("nowhere/case") == []
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+@pytest.mark.parametrize("words", ["tacit ", "tacit fit --", "tacit federation new --", "tacit ledger "])
+def test_fish_is_offered_names_and_no_pieces_of_sentences(words, columns, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("_TACIT_COMPLETE", "complete_fish")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
+    lines = run()[1].splitlines()
+    assert len(lines) > 3
+    known = {*COMMANDS, "new", "show", "check", "add"}
+    assert all("\t" in line and (line.startswith("--") or line.split("\t")[0] in known) for line in lines)
+
+
+def test_zsh_is_offered_one_line_each(run, monkeypatch):
+    monkeypatch.setenv("_TACIT_COMPLETE", "complete_zsh")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "tacit federation new --")
+    lines = run()[1].removeprefix("_arguments '*: :((").splitlines()
+    assert len(lines) > 3
+    assert all(line.startswith('"--') for line in lines)

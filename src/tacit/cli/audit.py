@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from tacit.cli.completing import RUNTIMES, one_of
-from tacit.cli.graphs import members, refuse_to_overwrite, write_text
+from tacit.cli.graphs import members, refuse_to_overwrite, refuse_unnamed, write_text
 from tacit.cli.progress import step_bar
 from tacit.cli.tables import table
 
@@ -51,6 +51,7 @@ def audit_command(
     from tacit.auditing import audit
     from tacit.solving import load_problem
 
+    refuse_unnamed(coalition, any_)
     refuse_to_overwrite(out)
     task = load_problem(problem)
     with warnings.catch_warnings():

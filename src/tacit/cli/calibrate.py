@@ -22,6 +22,8 @@ from tacit.cli.graphs import (
     load,
     members,
     print_json,
+    refuse_unnamed,
+    refuse_untargeted,
 )
 from tacit.cli.progress import share_bar
 
@@ -43,6 +45,8 @@ def calibrate_command(
     """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6."""
     from tacit.certificates import calibrated, remedy
 
+    refuse_unnamed(coalition, any_)
+    refuse_untargeted(epsilon, guess)
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = calibrated(

@@ -8,7 +8,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tacit.cli.graphs import Any_, Coalition, Deadline, GraphFile, Json, Quick, load, members, print_json, width
+from tacit.cli.graphs import (
+    Any_,
+    Coalition,
+    Deadline,
+    GraphFile,
+    Json,
+    Quick,
+    load,
+    members,
+    print_json,
+    refuse_unnamed,
+    width,
+)
 from tacit.cli.progress import share_bar
 from tacit.cli.tables import table
 from tacit.listing import listed
@@ -42,6 +54,7 @@ def certify_command(
     """
     from tacit.certificates import certify, remedy
 
+    refuse_unnamed(coalition, any_)
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from tacit.cli.certify import show
-from tacit.cli.graphs import Bound, Delta, Epsilon, Guess, Hide, Json, print_json, refuse_to_overwrite
+from tacit.cli.graphs import (
+    Bound,
+    Delta,
+    Epsilon,
+    Guess,
+    Hide,
+    Json,
+    print_json,
+    refuse_to_overwrite,
+    refuse_untargeted,
+)
 from tacit.cli.progress import share_bar
 
 
@@ -30,6 +40,7 @@ def design_command(
     from tacit.certificates import design, remedy
     from tacit.network import Network, write_graph
 
+    refuse_untargeted(epsilon, guess)
     refuse_to_overwrite(out)
     with share_bar("Comparing graphs", quiet=json) as on_progress:
         plan = design(

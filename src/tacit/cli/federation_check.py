@@ -32,7 +32,7 @@ def check(
     me: Annotated[str | None, typer.Option(help="Also try to reach this member's neighbours.")] = None,
     json: Json = False,
 ) -> None:
-    """Assessment everything that can be checked before a run; nothing private is needed.
+    """Check everything that can be checked before a run; nothing private is needed.
 
     Exit code 1 if a coalition would learn something exactly, 3 if a neighbour cannot be reached.
     """

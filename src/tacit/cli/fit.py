@@ -11,6 +11,7 @@ from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import print_json
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
 from tacit.learning.models import MODELS, model_of
+from tacit.listing import conjoined
 
 if TYPE_CHECKING:
     from tacit.learning.outcome import FitReport
@@ -23,7 +24,7 @@ def fit_command(
     target: Annotated[str, typer.Option(help="The column to be explained.")],
     model: Annotated[
         str,
-        typer.Option(help=f"{', '.join(_NAMES[:-1])} or {_NAMES[-1]}.", autocompletion=one_of(*_NAMES)),
+        typer.Option(help=f"{conjoined(_NAMES, last=' or ')}.", autocompletion=one_of(*_NAMES)),
     ] = "linear",
     alpha: Annotated[
         float | None,

@@ -47,6 +47,18 @@ def load(path: Path) -> Network:
     return Network(read_graph(path))
 
 
+def refuse_unnamed(coalition: str | None, any_: int | None) -> None:
+    """Refuse where nobody, or everybody twice, is named to guard against."""
+    if (coalition is None) == (any_ is None):
+        raise InputError("give either --coalition, with names, or --any, the size of every coalition.")
+
+
+def refuse_untargeted(epsilon: float | None, guess: float | None) -> None:
+    """Refuse where σ has no target, or two."""
+    if (epsilon is None) == (guess is None):
+        raise InputError("give one target: --epsilon, or --guess, or --epsilon together with --delta.")
+
+
 def width(sigma: float | None, *, sums: bool) -> float:
     """Return σ; infinity for secret sums. Exactly one of the two must be given."""
     if (sigma is None) != sums:

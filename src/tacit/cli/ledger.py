@@ -159,7 +159,7 @@ def _release(
 
 def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
     headings = ("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
-    runs, entries = table(*headings, whole={"recorded": len("2026-01-01 00:00")}), book.entries()
+    runs, entries = table(*headings, whole=("recorded", "ε")), book.entries()
     for e in entries:
         release, when = e.release, datetime.datetime.fromtimestamp(e.recorded).strftime(_DATE)
         sigmas = ", ".join(f"{s:g}" for s in release.sigmas) or "uniform"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from rich.table import Table
 
 
-def table(*headings: str, whole: dict[str, int] | None = None, **settings: Any) -> Table:
-    """Return a table with these columns; those that are *whole* keep so many letters on one line, such as dates."""
+def table(*headings: str, whole: Collection[str] = (), **settings: Any) -> Table:
+    """Return a table with these columns; those that are *whole*, such as dates, are never broken."""
     columns = Table(**settings)
     for heading in headings:
-        columns.add_column(heading, overflow="fold", min_width=(whole or {}).get(heading))
+        columns.add_column(heading, overflow="fold", no_wrap=heading in whole)
     return columns

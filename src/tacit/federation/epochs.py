@@ -30,7 +30,9 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
         raise InputError(f"{strangers[0]!r} is no member; the manifest has {', '.join(manifest.members)}.{meant}")
     missing = [link for link in links if frozenset(link) not in map(frozenset, manifest.links)]
     if missing:
-        raise InputError(f"{missing[0][0]} and {missing[0][1]} are not linked.")
+        stranger = next((name for name in missing[0] if name not in manifest.members), None)
+        meant = "" if stranger is None else did_you_mean(stranger, manifest.members)
+        raise InputError(f"{missing[0][0]} and {missing[0][1]} are not linked.{meant}")
     if not gone and not down:
         raise InputError("say which member has left, or which link is down.")
     if gone and manifest.dropout != "exclude":

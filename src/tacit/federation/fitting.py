@@ -12,6 +12,7 @@ from tacit.listing import conjoined
 from tacit.solving.cost_files import FAMILIES, refuse_target
 from tacit.spelling import did_you_mean
 from tacit.tables import Sheet
+from tacit.tables.dictionary import GAPS
 from tacit.tables.drafting import Draft, draft
 
 OF_ROWS = tuple(name for name in FAMILIES if name not in ("quadratic", "distance", "absolute-value"))
@@ -75,8 +76,8 @@ def dictionary_like(sheet: Sheet, model: Model, *, missing: str = "refuse") -> D
 
     *missing* says what happens to records with gaps: "refuse" or "drop".
     """
-    if missing not in ("refuse", "drop"):
-        raise InputError(f"--missing {missing} is none of refuse and drop.")
+    if missing not in GAPS:
+        raise InputError(f"--missing {missing} is none of {conjoined(GAPS)}.{did_you_mean(missing, GAPS)}")
     suggested = draft(sheet, model.target)
     refuse_target(suggested.dictionary, model.family, model.target)
     return suggested._replace(dictionary=msgspec.structs.replace(suggested.dictionary, gaps=missing))

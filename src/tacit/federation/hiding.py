@@ -71,7 +71,9 @@ class Hiding:
                 f"--level {self.level} is none of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
             )
         if self.pairing not in WAYS:
-            raise InputError(f"--pairing {self.pairing} is none of {conjoined(WAYS)}.")
+            raise InputError(
+                f"--pairing {self.pairing} is none of {conjoined(WAYS)}.{did_you_mean(self.pairing, WAYS)}"
+            )
         of_sigma = {"--sigma": self.sigma, "--guess": self.guess, "--hide": self.hide}
         unused = [option for option, value in of_sigma.items() if value is not None and not self.is_gaussian]
         unused += ["--words"] * ((self.words or 1) != 1 and self.level != "sums")

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, FileError
+from tacit.listing import conjoined
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, draft, match, read_sheet
+from tacit.tables.dictionary import GAPS
 from tacit.typing import Array
 
 
@@ -70,8 +72,9 @@ def read_files(
 ) -> Joined:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
     selection, paths = selection or Selection(), expanded(paths)
-    if selection.missing not in ("refuse", "drop"):
-        raise DataError(f"missing = {selection.missing!r} is none of refuse and drop.")
+    if selection.missing not in GAPS:
+        meant = did_you_mean(selection.missing, GAPS)
+        raise DataError(f"missing = {selection.missing!r} is none of {conjoined(GAPS)}.{meant}")
     names = party_names(paths)
     sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
     for sheet in sheets:

@@ -24,6 +24,7 @@ from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
 from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
+from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
 
@@ -164,6 +165,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             if self.class_weight != "balanced":
                 raise InputError(
                     f"class_weight = {self.class_weight!r} is neither 'balanced' nor a dict of weights."
+                    f"{did_you_mean(self.class_weight, ['balanced'])}"
                 )
             return np.asarray(counts.sum() / (len(counts) * counts))
         strangers = [label for label in self.class_weight if label not in known.tolist()]

@@ -232,15 +232,18 @@ def _numbers(estimator: Any, X: Any, groups: Any) -> Array:
     settings = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 2}
     try:
         return np.asarray(validate_data(estimator, X, **settings))
-    except ValueError as error:
-        if "could not convert" not in str(error) and "must be" not in str(error):
+    except ValueError:
+        word = _first_word(X, groups)
+        if word is None:
             raise
-        party, column = _first_word(X, groups)
+        party, column = word
         raise DataError(f"party {party}, column {column!r}: is not numeric; encode it as numbers first.") from None
 
 
-def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
-    """Return the party and the column of the first entry that is no number."""
+def _first_word(X: Any, groups: Any) -> tuple[Any, str] | None:
+    """Return the party and the column of the first entry that is no number; None where all are."""
+    if hasattr(X, "toarray") or np.asarray(X).dtype.kind in "biuf":
+        return None
     table = np.asarray(X, dtype=object)
     names, member = members(groups, len(table))
     columns = named_columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
@@ -250,7 +253,7 @@ def _first_word(X: Any, groups: Any) -> tuple[Any, str]:
                 float(entry)
             except (TypeError, ValueError):
                 return names[member[row]], column
-    return names[0], columns[0]
+    return None
 
 
 def members(groups: Any, count: int) -> tuple[list[Any], NDArray[np.intp]]:

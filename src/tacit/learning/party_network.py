@@ -14,6 +14,7 @@ import networkx as nx
 from tacit.errors import InputError
 from tacit.listing import conjoined
 from tacit.network import Network, well_connected
+from tacit.spelling import did_you_mean
 
 _NEIGHBOURS = 4
 _DRAWS = 10  # networks tried, of which the best connected is taken
@@ -48,7 +49,10 @@ def _degree(network: Any, parties: int, any: int) -> int:
         return max(_NEIGHBOURS, 2 * any + 2)
     head, _, tail = str(network).partition("-")
     if tail != "regular" or not head.isdigit() or int(head) < 2:
-        raise InputError(f"network = {network!r} is not 'auto', 'complete', '4-regular' or a graph of the parties.")
+        raise InputError(
+            f"network = {network!r} is not 'auto', 'complete', '4-regular' or a graph of the parties."
+            f"{did_you_mean(network, ['auto', 'complete', '4-regular'])}"
+        )
     degree = int(head)
     if degree < parties - 1 and degree * parties % 2:
         raise InputError(f"{parties} parties cannot all have {degree} neighbours; use {degree + 1}-regular.")

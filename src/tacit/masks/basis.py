@@ -30,9 +30,9 @@ from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
-from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
+from tacit.masks.coefficients import AnyCost, Basis, Components, Linear, Quadratics
 from tacit.masks.gaussian import draw
-from tacit.masks.mechanism import EVERY_ROW, AnyCost, Balanced, Hidden, Manner, Rounded
+from tacit.masks.mechanism import EVERY_ROW, Balanced, Hidden, Manner, Rounded
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms

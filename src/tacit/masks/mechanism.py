@@ -12,17 +12,15 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tacit.costs import CostStack, Family
 from tacit.coverage import Coverage, Kind
 from tacit.lattice import Lattice
-from tacit.masks.coefficients import Basis
+from tacit.masks.coefficients import AnyCost, Basis
 from tacit.masks.pairing import Way
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Array, Peers, Summand, Words
 
-AnyCost = Family | CostStack
 EVERY_ROW = slice(None)
 
 

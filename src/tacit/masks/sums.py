@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from tacit.costs.pieces import Piece, Pieces
 from tacit.coverage import GENERAL, Coverage, Kind
 from tacit.errors import ProtectionError, ProtocolError, RangeError
+from tacit.masks.coefficients import AnyCost
 from tacit.masks.fixed_point import FixedPoint, OneWord, Ring
-from tacit.masks.mechanism import EVERY_ROW, AnyCost, Hidden, Manner
+from tacit.masks.mechanism import EVERY_ROW, Hidden, Manner
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
 from tacit.masks.terms import Terms

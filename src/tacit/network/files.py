@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 
 from tacit.errors import FileError
+from tacit.spelling import did_you_mean
 
 
 def _read_links(path: Path) -> nx.Graph[Any]:
@@ -46,7 +47,7 @@ def read_graph(path: Path) -> nx.Graph[Any]:
     if reader is None:
         raise FileError(
             f"{path}: cannot tell the graph format from {path.suffix or 'a name without ending'!r}; "
-            f"use one of {', '.join(_READERS)}."
+            f"use one of {', '.join(_READERS)}.{did_you_mean(path.suffix, _READERS)}"
         )
     try:
         return reader(path)
@@ -62,7 +63,9 @@ def write_graph(graph: nx.Graph[Any], path: Path) -> None:
     """Write a graph in the format that the ending names; never over a file that is there."""
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
-        raise FileError(f"{path}: graphs are written as {', '.join(_WRITERS)}.")
+        raise FileError(
+            f"{path}: graphs are written as {', '.join(_WRITERS)}.{did_you_mean(path.suffix, _WRITERS)}"
+        )
     if path.exists():
         raise FileError(f"{path}: is already there; move it away, or name another file.")
     if not path.parent.is_dir():

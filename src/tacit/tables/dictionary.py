@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -40,6 +40,9 @@ from tacit.spelling import misspelt
 from tacit.tables.dates import FORMATS, SINCE, day
 
 MISSING = ("", "NA", "N/A", "nan", "null", ".")
+Gaps = Literal["refuse", "drop"]
+GAPS: tuple[Gaps, ...] = get_args(Gaps)
+"""What may become of records with gaps."""
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -114,7 +117,7 @@ class Dictionary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     columns: tuple[Column, ...]
     missing: tuple[str, ...] = MISSING
     """Codes that mean a missing value anywhere; upper and lower case are the same."""
-    gaps: Literal["refuse", "drop"] = "refuse"
+    gaps: Gaps = "refuse"
     """Whether a record with a missing value is refused, or left out everywhere."""
 
     @property
