@@ -19,7 +19,7 @@ import pytest
 
 import tacit
 from tacit.certificates import Release
-from tacit.cli.diary import Once
+from tacit.cli.diary import EachOnce
 from tacit.errors import NetworkError
 from tacit.federation.identity import derived
 from tacit.runtimes.peers.local import free_ports
@@ -285,7 +285,7 @@ def test_another_manifest_is_said_once_in_good_english(run, federation, others):
 
 
 def test_a_sentence_is_news_until_there_is_another_one():
-    once = Once()
+    once = EachOnce()
 
     def news(name, why):
         record = logging.LogRecord(
