@@ -19,6 +19,8 @@ The answers are yes, and "not plainly so": then singular values decide.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +36,7 @@ _RIDGE = 1e-12
 """Added to what is inverted: it makes every matrix invertible, and moves no z that counts by more than 1e-5."""
 _LEFT = 1e-4
 """Of |w|² in |z|²: what is less may be rounding, and says nothing."""
-_FITS = 4
+_FITS = 2
 """Residuals that are looked at: an entry that is small by chance in one of them is not in all."""
 
 
@@ -44,14 +46,18 @@ def closed(tables: Array, largest: Array) -> NDArray[np.bool_]:
     *tables* are (tables, rows, m), where rows of zeros fill up the short ones. The same holds where more rows join
     them, with entries of at most *largest*, column by column.
     """
-    scale = np.sqrt((tables**2).sum(axis=1))
-    A = tables / np.where(scale > 0, scale, 1.0)[:, None]
+    scale = np.sqrt(np.einsum("krm,krm->km", tables, tables))
+    spans = scale.all(axis=1)
+    if not spans.all():
+        spans[spans] = closed(tables[spans], largest) if spans.any() else False
+        return spans
+    A = tables / scale[:, None]
     inverse = np.linalg.inv(A.mT @ A + _RIDGE * np.eye(A.shape[2]))
     spread = np.trace(inverse, axis1=1, axis2=2)
     w = _anything(A)
     z = w - A @ (inverse @ (A.mT @ w))
-    distant = ((largest / np.where(scale > 0, scale, np.inf)) ** 2).sum(axis=1)
-    plain = scale.all(axis=1) & (spread < _CONDITION) & (np.diagonal(inverse, axis1=1, axis2=2) > 0).all(axis=1)
+    distant = ((largest / scale) ** 2).sum(axis=1)
+    plain = (spread < _CONDITION) & (np.diagonal(inverse, axis1=1, axis2=2) > 0).all(axis=1)
     return plain & (spread * distant * _SHARE < 1.0) & (_shares(z, w) > _SHARE).all(axis=1)
 
 
@@ -97,12 +103,18 @@ def independent(A: Array, precision: float) -> bool:
 
 def _anything(A: Array) -> Array:
     """Return numbers to be explained by the rows of A, (..., rows, fits), and zeros for rows of zeros."""
-    w = np.random.default_rng(0).random((A.shape[-2], _FITS)) - 0.5
+    w = _numbers(A.shape[-2])
     return w * np.asarray(A.any(axis=-1))[..., None]
+
+
+@lru_cache(maxsize=64)
+def _numbers(rows: int) -> Array:
+    return np.random.default_rng(0).random((rows, _FITS)) - 0.5
 
 
 def _shares(z: Array, w: Array) -> Array:
     """Return z_r² / |z|², the largest of all fits, (..., rows); 1 where w is zero."""
-    length = np.maximum((z**2).sum(axis=-2, keepdims=True), _LEFT * (w**2).sum(axis=-2, keepdims=True))
-    shares = (z**2 / np.where(length > 0, length, 1.0)).max(axis=-1)
-    return np.asarray(np.where(w.any(axis=-1), shares, 1.0))
+    squares, about = z * z, w * w
+    length = np.maximum(squares.sum(axis=-2, keepdims=True), _LEFT * about.sum(axis=-2, keepdims=True))
+    squares /= np.where(length > 0, length, 1.0)
+    return np.where(about[..., 0] > 0, squares.max(axis=-1), 1.0)
