@@ -62,8 +62,8 @@ def test_a_red_audit_has_exit_code_1(run, monkeypatch, experiments):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "either a coalition or"),
-        (("--coalition", "3", "--any", "1"), "either a coalition or"),
+        ((), "give either --coalition"),
+        (("--coalition", "3", "--any", "1"), "give either --coalition"),
         (("--coalition", ""), "nobody is in the coalition"),
         (("--any", "0"), "somebody must attack"),
         (("--coalition", "nobody"), "no agent is called nobody"),

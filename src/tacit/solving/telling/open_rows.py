@@ -133,8 +133,9 @@ class OpenRows:
         out = np.zeros(len(self.counts), dtype=bool)
         starts, largest = np.cumsum(self.counts) - self.counts, self.largest[:, columns].max(axis=0)
         needed, most = _needed(len(columns)), int(self.counts.max())
+        able = (self.counts > len(columns)) & self.held[:, columns].all(axis=1)
         for width in (needed, most) if needed < most else (most,):
-            long = np.flatnonzero((self.counts > len(columns)) & ~out)
+            long = np.flatnonzero(able & ~out)
             if len(long):
                 places, size = np.arange(width), self.counts[long, None]
                 places = np.where(size > width, places * size // width, places)
