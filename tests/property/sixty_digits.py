@@ -18,6 +18,14 @@ _SMALL = mp.mpf(10) ** -48  # a promised decrease that ends a face
 _STEPS = 600
 
 
+class UndecidedError(ArithmeticError):
+    """The reference has found no minimum after so many steps; f* is at most what it has reached."""
+
+    def __init__(self, x):
+        super().__init__(f"no minimum after {_STEPS} steps: the reference gives up.")
+        self.x = x
+
+
 def numbers(values):
     return [mp.mpf(float(v)) if not isinstance(v, mp.mpf) else v for v in values]
 
@@ -75,10 +83,7 @@ class Exact:
         return g, [[H[j][k] + (self.l2[j] if j == k else 0) for k in range(self.m)] for j in range(self.m)]
 
     def minimiser(self, start=None):
-        """Return a point where f is least, from *start*; far out on flat ground, as far as so many steps lead.
-
-        A sum without a minimum may go on falling: f* is then at most what is reached.
-        """
+        """Return a point where f is least, from *start*."""
         x = numbers(np.zeros(self.m) if start is None else start)
         signs = [mp.sign(v) if w else None for v, w in zip(x, self.l1, strict=True)]  # None: no kink
         value = self.value(x)
@@ -114,7 +119,7 @@ class Exact:
             if first is not None:
                 signs[first] = mp.mpf(0)
             x, value = trial, new
-        return x
+        raise UndecidedError(x)
 
     def least(self, start=None):
         """Return f*; of a sum without a minimum, its infimum to forty digits."""

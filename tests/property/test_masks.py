@@ -1,6 +1,7 @@
 """Masks: exact cancellation, the lattice, the distribution, the source."""
 
 import copy
+import hashlib
 import pickle
 
 import networkx as nx
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tacit.errors import MaskError
-from tacit.masks import AffineMasks, Keystream, Keystreams, Lattice, agent_keys, draw, mask
+from tacit.masks import AffineMasks, Keystream, Keystreams, Lattice, agent_keys, draw, mask, randomness
 from tacit.network import Network
 from tacit.runtimes import Stacked
 
@@ -162,3 +163,26 @@ def test_a_keystream_cannot_be_copied_or_shown():
 def test_impossible_sigmas_are_refused(sigma):
     with pytest.raises(MaskError, match="sigma"):
         AffineMasks(sigma)
+
+
+def test_totals_that_lead_to_one_digest_lead_to_different_masks_without_the_key(monkeypatch):
+    """A liar chooses totals, and can look for two whose public digests begin alike; here two bytes stand for twelve."""
+    monkeypatch.setattr(randomness, "_PLACE", 2)
+    places: dict[bytes, bytes] = {}
+    for k in range(1 << 16):
+        total = k.to_bytes(8)
+        other = places.setdefault(hashlib.sha256(bytes(32) + total).digest()[:2], total)
+        if other != total:
+            break
+    streams = [Keystream(bytes(range(32))) for _ in range(2)]
+    for stream, each in zip(streams, (total, other), strict=True):
+        stream.turn(each)
+    assert (streams[0].words(4) != streams[1].words(4)).all()
+
+
+def test_a_stream_that_goes_back_behind_a_turn_reads_on_as_before():
+    stream, again = Keystream(bytes(range(32))), Keystream(bytes(range(32)))
+    stream.turn(b"a total")
+    stream.words(3)
+    again.seek(stream.positions)
+    assert (stream.words(5) == again.words(5)).all()

@@ -106,7 +106,19 @@ def crowded(seed):
 
 
 MISSED = 1e-6
+MOST_UNDECIDED = 2
 QUICK, LONG = 14, 600
+UNDECIDED: list[str] = []
+"""Examples whose optimum sixty digits and many steps do not find: a few, of sums that have none."""
+
+
+@pytest.fixture(autouse=True)
+def hardly_any_is_undecided():
+    """Fail where so many examples stay undecided that a search would say nothing."""
+    UNDECIDED.clear()
+    yield
+    print(f"undecided: {len(UNDECIDED)}")
+    assert len(UNDECIDED) <= MOST_UNDECIDED, UNDECIDED
 
 
 def require(is_sensible):
@@ -142,7 +154,12 @@ def judge(exact, x, doubt, subject, *, origin=None, start=None):
     if not np.isfinite(x).all():
         return
     origin = np.zeros(exact.m) if origin is None else origin
-    best, here = exact.least(x), exact.value(x)
+    here = exact.value(x)
+    try:
+        best = exact.least(x)
+    except exactly.UndecidedError as reached:  # a miss that is seen from there is one; others are counted
+        best = exact.value(reached.x)
+        UNDECIDED.append(subject)
     gap, reference = here - best, exact.value(origin) - best
     if gap <= MISSED * reference or gap <= 1e-25 * (1 + abs(best)):
         return

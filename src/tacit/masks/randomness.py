@@ -6,12 +6,14 @@ same generator that masks the honest links, and can run it backwards.
 `Keystream` is one agent's stream; `Keystreams` is the streams of many agents side by side, for the
 stacked runtime. Agent i draws the same numbers from either.
 
-    d ← SHA-256(d ‖ total),   next block = d[0:12] ‖ 0…0
+    d ← SHA-256(d ‖ total),   next block = BLAKE2b(d; key)[0:12] ‖ 0…0
 
-After every secret sum a stream *turns* to a place that the total decides. An agent whose state was copied or
+After every secret sum a stream *turns* to a place that the totals decide. An agent whose state was copied or
 restored can be told another total than before, and has other numbers to hide then: it draws other masks for them.
-Told the same, it has the same numbers, and masks them as before. So no mask ever hides two different numbers,
-whatever was restored. Two places are the same, or overlap, with probability 2⁻⁹⁶.
+Told the same, it has the same numbers, if its machine rounds as before, and masks them as before. So no mask hides
+two different numbers after an older state was restored on the same machine. Two places are the same, or overlap,
+with probability 2⁻⁹⁶; they depend on the key, or a liar could look for two totals that lead to one place: for 96
+bits that anybody can compute, 2⁴⁸ trials at home would do.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from numpy.typing import NDArray
 from tacit.errors import MaskError
 
 _KEY_BYTES = 32
-_DIGEST = 12  # bytes of a block's 16 that the totals decide; the others count
+_PLACE = 12  # bytes of a block's 16 that the totals decide; the others count
 _ZEROS = memoryview(bytes(1 << 18))  # what the cipher turns into its keystream
 
 
@@ -66,6 +68,7 @@ class Keystream:
         if len(key) != _KEY_BYTES:
             raise MaskError(f"a key has {_KEY_BYTES} bytes, and this one has {len(key)}.")
         self._key = algorithms.AES(key)
+        self._places = hashlib.blake2b(key=key, person=b"tacit: places", digest_size=_PLACE)
         self._branches: list[Keystream] = []
         self._turned = bytes(_KEY_BYTES)
         self._seek(0)
@@ -87,10 +90,18 @@ class Keystream:
 
     def _seek(self, position: int) -> None:
         counted, within = divmod(position, 16)
-        block = self._turned[:_DIGEST] + counted.to_bytes(16 - _DIGEST, "big")
-        self._cipher = Cipher(self._key, modes.CTR(block)).encryptor()
+        self._cipher = Cipher(self._key, modes.CTR(self._block(counted))).encryptor()
         self._cipher.update(bytes(within))
         self._position = position
+
+    def _block(self, counted: int) -> bytes:
+        """Return a block behind the last turn; before the first one they are counted from zero."""
+        place = bytes(_PLACE)
+        if any(self._turned):
+            keyed = self._places.copy()
+            keyed.update(self._turned)
+            place = keyed.digest()
+        return place + counted.to_bytes(16 - len(place), "big")
 
     def branch(self, keys: Sequence[bytes]) -> Keystreams:
         """Return one stream per key, side by side, which go back to a checkpoint together with this one."""
@@ -179,10 +190,9 @@ class Keystreams:
 
 
 def _turn(streams: Sequence[Keystream], turned: bytes) -> None:
-    block = turned[:_DIGEST] + bytes(16 - _DIGEST)
     for stream in streams:
-        stream._cipher.reset_nonce(block)
         stream._turned, stream._position = turned, 0
+        stream._cipher.reset_nonce(stream._block(0))
 
 
 def agent_keys(agents: int, *, seed: int | None = None) -> list[bytes]:

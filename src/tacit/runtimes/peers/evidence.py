@@ -5,7 +5,8 @@
 
 The neighbour, if it is honest, keeps one of its own, with the same two digests the other way round: the two files
 together show that both were told different totals, and each is signed by whoever was told so. Neither says who told
-them: that is to be found on the ways by which totals came down to the two. A digest tells nobody a total.
+them: that is to be found on the ways by which totals came down to the two. A digest is no total, but whoever can
+guess all of them can check the guess: show the files to those who may know the totals.
 """
 
 from __future__ import annotations
