@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tacit
 from tacit.certificates.determined import knowledge
 from tacit.solving.telling.label_rank import labels_told
+from tacit.solving.telling.open_rows import OpenRows
 
 KINDS = (
     "dense",
@@ -18,6 +21,14 @@ KINDS = (
     "whole numbers",
     "repeated",
     "few directions",
+    "rare categories",
+    "categories twice",
+    "categories of two variables",
+    "all categories but one beside a constant",
+    "categories beside a number",
+    "categories beside a number and a constant",
+    "categories of other sizes",
+    "records in no category",
 )
 FAMILIES = {
     "squares": lambda A: tacit.LeastSquares(A, np.zeros(len(A)), l2=0.1),
@@ -41,7 +52,24 @@ def table(rng, kind, rows, m):
         A = A[rng.integers(0, max(1, rows // 2), rows)]
     if kind == "few directions":
         A = A[:, : m // 2] @ rng.normal(size=(m // 2, m))
-    return A
+    return _with_categories(rng, kind, rows, m) if kind in KINDS[8:] else A
+
+
+def _with_categories(rng, kind, rows, m):
+    """Return records in one category each, of which the last are rare."""
+    C = np.eye(m)[np.minimum(rng.geometric(0.4, rows), m) - 1]
+    return {
+        "rare categories": lambda: C,
+        "categories twice": lambda: np.column_stack([C, 2.0 * C[:, ::2]]),
+        "categories of two variables": lambda: np.column_stack([C, np.eye(3)[rng.integers(0, 3, rows)]]),
+        "all categories but one beside a constant": lambda: np.column_stack([C[:, 1:], np.ones(rows)]),
+        "categories beside a number": lambda: np.column_stack([C, rng.normal(size=rows)]),
+        "categories beside a number and a constant": lambda: np.column_stack(
+            [C, rng.normal(size=rows), np.ones(rows)]
+        ),
+        "categories of other sizes": lambda: C * rng.choice([1.0, -3.0], rows)[:, None],
+        "records in no category": lambda: C * (rng.random(rows) < 0.7)[:, None],
+    }[kind]()
 
 
 def single_verdict(tables):
@@ -77,6 +105,49 @@ def test_verdicts_are_what_singular_values_say(kind, family):
         assert verdict.determined == single_verdict(tables)
         if not any(verdict.determined):
             assert (verdict.coalition or n) <= first_told(tables)
+
+
+@settings(max_examples=50)
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 2**32 - 1),
+    agents=st.integers(3, 12),
+    columns=st.integers(2, 9),
+    most=st.sampled_from([1, 3, 8, 40]),
+    strangers=st.sampled_from([0, 0, 0, 1, 2]),
+)
+def test_what_zeros_and_twins_show_is_what_is_said_without_them(kind, seed, agents, columns, most, strangers):
+    """Shortcuts change no verdict: neither a rank, nor a label that follows, nor the size of a coalition."""
+    rng = np.random.default_rng(seed)
+    tables = [table(rng, kind, int(r), columns) for r in rng.integers(1, most + 1, agents)]
+    labels = [FAMILIES["logistic"](A).labels for A in tables]
+    verdict = labels_told(labels, precision=1e-9, strangers=strangers)
+    plain = OpenRows.of(labels)
+    plain.__dict__["is_sparse"] = False
+    assert verdict == labels_told(labels, precision=1e-9, strangers=strangers, table=plain)
+
+
+@settings(max_examples=40)
+@given(
+    categories=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6), min_size=3, max_size=7),
+    constant=st.booleans(),
+)
+def test_of_categories_a_label_follows_where_its_record_is_the_only_one_of_its_kind_that_is_left(
+    categories, constant
+):
+    """The rule by which a person would count: two of a kind hide each other, whoever else is in what other one."""
+    kinds = [np.bincount(own, minlength=6) for own in categories]
+    told = [[False] * len(own) for own in categories]
+    for c in range(len(kinds)):
+        left = sum(kinds) - kinds[c]
+        for i, own in enumerate(categories):
+            for r, category in enumerate(own):
+                told[i][r] |= i != c and left[category] == 1
+    tables = [np.column_stack([np.eye(6)[own], np.ones((len(own), int(constant)))]) for own in categories]
+    verdict = labels_told([FAMILIES["logistic"](A).labels for A in tables], precision=1e-9)
+    assert verdict.determined == tuple(sum(own) for own in told)
+    everything = len({category for own in categories for category in own})
+    assert verdict.rank == min(everything, verdict.hidden)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

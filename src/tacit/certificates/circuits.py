@@ -40,16 +40,18 @@ _FITS = 2
 """Residuals that are looked at: an entry that is small by chance in one of them is not in all."""
 
 
-def closed(tables: Array, largest: Array) -> NDArray[np.bool_]:
+def closed(tables: Array, largest: Array, *, repeated: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
     """Tell of each table whether, plainly, it spans everything and no row stands alone in it, (tables,).
 
     *tables* are (tables, rows, m), where rows of zeros fill up the short ones. The same holds where more rows join
-    them, with entries of at most *largest*, column by column.
+    them, with entries of at most *largest*, column by column. Rows that are *repeated*, (tables, rows), are here
+    once, and do not stand alone.
     """
     scale = np.sqrt(np.einsum("krm,krm->km", tables, tables))
     spans = scale.all(axis=1)
     if not spans.all():
-        spans[spans] = closed(tables[spans], largest) if spans.any() else False
+        rest = None if repeated is None else repeated[spans]
+        spans[spans] = closed(tables[spans], largest, repeated=rest) if spans.any() else False
         return spans
     A = tables / scale[:, None]
     inverse = np.linalg.inv(A.mT @ A + _RIDGE * np.eye(A.shape[2]))
@@ -58,7 +60,10 @@ def closed(tables: Array, largest: Array) -> NDArray[np.bool_]:
     z = w - A @ (inverse @ (A.mT @ w))
     distant = ((largest / scale) ** 2).sum(axis=1)
     plain = (spread < _CONDITION) & (np.diagonal(inverse, axis1=1, axis2=2) > 0).all(axis=1)
-    return plain & (spread * distant * _SHARE < 1.0) & (_shares(z, w) > _SHARE).all(axis=1)
+    depends = _shares(z, w) > _SHARE
+    if repeated is not None:
+        depends |= repeated
+    return plain & (spread * distant * _SHARE < 1.0) & depends.all(axis=1)
 
 
 def closed_without_any(groups: Array, largest: Array) -> bool:

@@ -26,7 +26,11 @@ from tacit.certificates.determined import Knowledge, knowledge, whole
 from tacit.costs.alone import shortened
 from tacit.costs.secrets import Labels
 from tacit.solving.telling.open_rows import OpenRows
+from tacit.solving.telling.twins import left_by
 from tacit.typing import Array
+
+_ALIKE = 12
+"""Digits up to which agents are told the same: then they are asked in their order."""
 
 
 class LabelVerdict(NamedTuple):
@@ -58,11 +62,11 @@ def labels_told(
         for column in np.flatnonzero((holders > 0) & (holders + strangers <= min(2, n + strangers - 1)))
         for agent in np.flatnonzero(held[:, column])
     )
-    rank, determined = test.singles() if strangers <= 1 else (m, (0,) * n)
-    if any(determined):
-        return LabelVerdict(hidden, min(rank, hidden), determined, own, 1)
     # who holds a column, all but one, knows the sums of that one
     least = max(1, int((holders[holders > 0] + strangers - 1).min(initial=n + strangers)))
+    rank, determined = test.singles(least) if strangers <= 1 else (m, (0,) * n)
+    if any(determined):
+        return LabelVerdict(hidden, min(rank, hidden), determined, own, 1)
     least = test.coalition(least)
     return LabelVerdict(hidden, min(rank, hidden), determined, own, least if least < n + strangers - 1 else None)
 
@@ -89,38 +93,78 @@ class _Test:
         """Shortened tables, and how many of their rows are records."""
         return [shortened(part.rows)[:2] if part.alone is None else (part.rows, part.alone) for part in self.labels]
 
-    def singles(self) -> tuple[int, tuple[int, ...]]:
-        """Return the rank of what is told, and how many labels of each agent follow for some single agent."""
+    def singles(self, least: int) -> tuple[int, tuple[int, ...]]:
+        """Return the rank of what is told, and how many labels of each agent follow for some single agent.
+
+        What is learnt on the way about coalitions of fewer than *least* agents is not asked twice.
+        """
         everybody, counts = np.arange(len(self.records)), self.records
-        if self.table.closed.sum() + self.strangers >= 2 or self.table.hide_all():
+        if self._hides_from_single_agents(least):
             return len(self.table.columns), (0,) * len(counts)
         if self.table.stand_alone(everybody, self.precision):
             return int(counts.sum()), tuple(map(int, counts))
         determined = self.exact.determined(() if self.strangers else [[c] for c in range(len(counts))])
         return self.exact.known.rank, tuple(map(int, determined))
 
+    def _hides_from_single_agents(self, least: int) -> bool:
+        """Tell whether, plainly, no label follows for any single agent."""
+        table = self.table
+        if table.twins is not None and table.twins.hide_all():
+            return True
+        if table.closed.sum() + self.strangers >= 2:
+            return True
+        if table.is_sparse:
+            if not self.strangers and table.tell_single_agents():
+                return False
+            order, sizes = self._sizes(self._by_records, least)
+            if sizes and table.hide_each_other(order[sizes[-1] :]) and table.hide_each_other(order[: sizes[-1]]):
+                return True  # a single agent is in one of them, and the other answers for all
+        return table.hide_all()
+
+    @cached_property
+    def _by_records(self) -> NDArray[np.intp]:
+        return np.argsort(-self.records, kind="stable")
+
     def coalition(self, least: int) -> int:
         """Return the size, below *least*, of a coalition to which labels follow; *least* if there is none."""
         if self.table.closed.all():
             return least
-        least = self._along(np.argsort(-self.records, kind="stable"), least)
+        least = self._along(self._by_records, least)
         if not self._is_uneven(least):
             return least
-        return self._along(np.argsort(-self.table.leverage, kind="stable"), least)
+        return self._along(np.argsort(-self.table.leverage.round(_ALIKE), kind="stable"), least)
 
     def _along(self, order: NDArray[np.intp], least: int) -> int:
         """Return the same of the first agents in this order, behind those who hide everything while honest."""
-        closed = self.table.closed[order]
-        order = np.concatenate([order[closed], order[~closed]])
-        end = min(least, len(order) + self.strangers - 1) - self.strangers
-        sizes = range(max(2 - self.strangers, int(closed.sum()), 0), end)
-        left = self.table.counts.sum() - np.concatenate([[0], np.cumsum(self.table.counts[order])])
-        many = [size for size in sizes if left[size] > len(self.table.columns)]
+        order, sizes = self._sizes(order, least)
+        least, unclear = sizes.stop + self.strangers, list(sizes)
+        if unclear and self.table.twins is not None:
+            hides = self.table.twins.hide_behind(order)
+            unclear = [size for size in unclear if not hides[size]]
+        if not unclear:
+            return least
+        left = left_by(self.table.counts, order)
+        many = [size for size in unclear if left[size] > len(self.table.columns)]
         hidden = _last(many, lambda size: self.table.hide_each_other(order[size:]))
-        for size in sizes[hidden:]:
+        for size in unclear[hidden:]:
             if self._is_told(order[size:]):
                 return size + self.strangers
         return least
+
+    def _sizes(self, order: NDArray[np.intp], least: int) -> tuple[NDArray[np.intp], range]:
+        """Return agents in order, closed ones first, and how many of them are not plainly told a label.
+
+        The range ends before *least*, before those who leave one agent, or before the first who are told one.
+        """
+        closed = self.table.closed[order]
+        if closed.any():
+            order = np.concatenate([order[closed], order[~closed]])
+        end = min(least, len(order) + self.strangers - 1) - self.strangers
+        sizes = range(max(2 - self.strangers, int(closed.sum()), 0), end)
+        if not self.table.is_sparse or not sizes:
+            return order, sizes
+        tells = self.table.tell_behind(order)[sizes.start : end]
+        return order, sizes[: int(tells.argmax())] if tells.any() else sizes
 
     def _is_told(self, honest: NDArray[np.intp]) -> bool:
         """Tell whether any label of these agents follows for all others together."""

@@ -5,7 +5,9 @@ Nearly always no label follows, and nearly always a few rows show it (`tacit.cer
     an agent's own rows span everything, and none stands alone    while it is honest, nobody's label follows
     the same of all rows without those of any group of agents     no label follows for any single agent
 
-Columns that depend on others, as the categories of a variable beside a constant, are left out.
+Columns that depend on others are left out (`basis`). Where most entries are zero, as in the columns of categories,
+rows are chosen so that none of these columns is left with one entry by chance, and rows that are alike are counted
+(`twins`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from numpy.typing import NDArray
 from tacit.certificates.circuits import closed, closed_without_any, independent
 from tacit.costs.alone import sampled
 from tacit.costs.secrets import Labels
+from tacit.solving.telling.basis import DEPENDENT, basis, is_definite
+from tacit.solving.telling.twins import Twins, left_by
 from tacit.typing import Array
 
 _GROUPS = (8, 32)
@@ -28,8 +32,12 @@ _TIMES = (1, 5)
 """How many times the rows that an answer needs are looked at: at first, and again where it was not plain."""
 _AT_ONCE = 160
 """Rows, about, up to which it does not matter how many are looked at."""
-_DEPENDENT = 1e-12
-"""Of a column: what may be left of it where it depends on others."""
+_LOOK, _ZEROS = 64, 0.25
+"""Rows that are looked at, and the share of zeros in them beyond which zeros are worth more than that."""
+_ENTRIES = 8192
+"""Entries that are looked at together where order does not matter: memory that is asked for takes time."""
+_OF_EACH = 4
+"""Rows that are taken of each column where others are zero."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,8 @@ class OpenRows:
     @cached_property
     def entries(self) -> NDArray[np.intp]:
         """How many rows of each agent are not zero in which column, (n, m); at least so many of a long table."""
+        if self.twins is not None:
+            return self.twins.entries
         has = self.counts > 0
         out = np.zeros(self.largest.shape, dtype=np.intp)
         starts = np.cumsum(self.counts) - self.counts
@@ -89,35 +99,49 @@ class OpenRows:
         return out
 
     @cached_property
+    def is_sparse(self) -> bool:
+        """Tell whether entries are often zero, by a few rows."""
+        some = self.rows[: -1 : max(1, len(self.rows) // _LOOK)]
+        return bool(np.count_nonzero(some) < (1.0 - _ZEROS) * some.size)
+
+    @cached_property
+    def twins(self) -> Twins | None:
+        """Rows that are alike; None where few are, or where not all are here."""
+        if not self.is_sparse or not self.complete.all():
+            return None
+        return Twins.of(self.rows[:-1], self.counts)
+
+    @cached_property
     def columns(self) -> NDArray[np.intp]:
         """Columns that are not zero everywhere, and of those that depend on each other as many as do not."""
         columns = self._all_columns
-        if not len(columns) or len(self.rows) <= len(columns) or self._closed_over_all.any():
+        if not len(columns) or (self.twins is not None and self.twins.apart):
             return columns
-        some = self.rows[:: max(1, len(self.rows) // _needed(len(columns)))]
-        if _is_definite((some.T @ some)[np.ix_(columns, columns)]):
+        if self.twins is None and (len(self.rows) <= len(columns) or self._closed_over_all.any()):
             return columns
-        A = self.rows[:, columns]
-        lengths = np.sqrt((A**2).sum(axis=0))
-        if not lengths.all():
-            return columns
-        A = A / lengths
-        if _is_definite(A.T @ A):
-            return columns
-        from scipy.linalg import qr  # heavy, and columns seldom depend on each other
+        largest = self.largest[:, columns].max(axis=0)
+        for rows in (self._few(len(columns)), self.rows):
+            A = _chosen(rows, columns)
+            if is_definite(A.T @ A):
+                return columns
+            kept = basis(A, _chosen(self._every, columns), largest)
+            if kept is not None:
+                return np.asarray(columns[kept])
+        return columns
 
-        R, order = qr(A, mode="r", pivoting=True, check_finite=False)
-        rank = int((np.abs(np.diag(R)) > _DEPENDENT * abs(R[0, 0])).sum())
-        kept, gone = columns[order[:rank]], columns[order[rank:]]
-        combination = np.linalg.lstsq(A[:, order[:rank]], A[:, order[rank:]], rcond=None)[0]
-        combination *= lengths[order[rank:]] / lengths[order[:rank], None]
-        every = np.concatenate(self.tables)
-        rest = np.abs(every[:, gone] - every[:, kept] @ combination).max(axis=0)
-        return np.sort(kept) if (rest <= _DEPENDENT * self.largest[:, gone].max(axis=0)).all() else columns
+    def _few(self, unknowns: int) -> Array:
+        """Return rows that span what all of them do, mostly."""
+        if self.twins is not None:
+            return self.twins.rows
+        if self.is_sparse:
+            return np.asarray(self.rows[self._thinned(np.arange(len(self.rows) - 1))])
+        return self.rows[:: max(1, len(self.rows) // _needed(unknowns))]
 
     @cached_property
     def closed(self) -> NDArray[np.bool_]:
         """Tell whose rows plainly span everything, with none that stands alone: beside them none does, (n,)."""
+        if self.twins is not None:
+            return self._closed(self.columns, but=self.twins.hold_all())
         fewer = len(self.columns) < len(self._all_columns)
         return self._closed(self.columns) if fewer else self._closed_over_all
 
@@ -129,11 +153,18 @@ class OpenRows:
     def _closed_over_all(self) -> NDArray[np.bool_]:
         return self._closed(self._all_columns)
 
-    def _closed(self, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
-        out = np.zeros(len(self.counts), dtype=bool)
+    def _closed(self, columns: NDArray[np.intp], *, but: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Tell the same by the products of *columns*, *but* of whom it is known."""
+        out = np.zeros(len(self.counts), dtype=bool) if but is None else but
+        if out.all():
+            return out
+        able = (self.counts > len(columns)) & self.held[:, columns].all(axis=1)
+        if self.is_sparse and able.any():
+            able &= (self.entries[:, columns] > 1).all(axis=1)  # a row that is alone in a column stands alone
+        if not (able & ~out).any():
+            return out
         starts, largest = np.cumsum(self.counts) - self.counts, self.largest[:, columns].max(axis=0)
         needed, most = _needed(len(columns)), int(self.counts.max())
-        able = (self.counts > len(columns)) & self.held[:, columns].all(axis=1)
         for width in (needed, most) if needed < most else (most,):
             long = np.flatnonzero(able & ~out)
             if len(long):
@@ -146,11 +177,28 @@ class OpenRows:
     @cached_property
     def leverage(self) -> Array:
         """How many combinations are told of every agent, about, (n,)."""
-        columns = self.columns
-        grams = np.array([table.T @ table for table in (rows[:, columns] for rows in self.tables)])
-        scale = np.sqrt(np.einsum("kii->i", grams))
-        inverse = np.linalg.inv(grams.sum(axis=0) / np.outer(scale, scale) + _DEPENDENT * np.eye(len(columns)))
-        return np.einsum("kij,ij->k", grams, inverse / np.outer(scale, scale))
+        columns, twins = self.columns, self.twins
+        if twins is not None and twins.apart:
+            return np.asarray(twins.counts @ (1.0 / twins.counts.sum(axis=0)))
+        rows = _chosen(self._every, columns)
+        products = rows.T @ rows if twins is None else _chosen(_chosen(twins.products, columns).T, columns)
+        scale = 1.0 / np.sqrt(np.diag(products))
+        units = np.outer(scale, scale)
+        inverse = units * np.linalg.inv(products * units + DEPENDENT * np.eye(len(columns)))
+        steps = range(0, len(rows), max(1, _ENTRIES // len(columns)))
+        several = (rows[k : k + steps.step] for k in steps)
+        shares = np.concatenate([np.einsum("rm,rm->r", some @ inverse, some) for some in several])
+        if twins is not None:
+            return np.asarray(twins.counts @ shares)
+        owners = np.repeat(np.arange(len(self.tables)), [len(table) for table in self.tables])
+        return np.asarray(np.bincount(owners, weights=shares, minlength=len(self.tables)), dtype=np.float64)
+
+    @cached_property
+    def _every(self) -> Array:
+        """All rows of all tables, those that are alike once."""
+        if self.twins is not None:
+            return self.twins.rows
+        return self.rows[:-1] if self.complete.all() else np.concatenate(self.tables)
 
     def hide_all(self) -> bool:
         """Tell whether, plainly, no label follows for any single agent."""
@@ -170,15 +218,34 @@ class OpenRows:
         """Tell whether, plainly, none of these agents' labels follows, nor any where more agents are honest."""
         key = agents.tobytes()
         if key not in self.asked:
-            rows = self._of(agents)
-            steps = {max(1, len(rows) // max(_AT_ONCE, k * _needed(len(self.columns)))) for k in _TIMES}
-            several = (rows[None, ::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns))
-            self.asked[key] = any(closed(self._table(some), self._most).all() for some in several)
+            self.asked[key] = self._hide_each_other(agents)
         return self.asked[key]
+
+    def _hide_each_other(self, agents: NDArray[np.intp]) -> bool:
+        if self.twins is not None:
+            kinds, repeated = self.twins.of_agents(agents)
+            table = _chosen(kinds, self.columns)
+            return bool(closed(table[None], self._most, repeated=repeated[None]).all())
+        rows = self._of(agents)
+        if self.is_sparse:
+            several = [self._thinned(rows), rows]
+        else:
+            steps = {max(1, len(rows) // max(_AT_ONCE, k * _needed(len(self.columns)))) for k in _TIMES}
+            several = [rows[::step] for step in sorted(steps, reverse=True) if len(rows) > len(self.columns)]
+        return any(closed(self._table(some[None]), self._most).all() for some in several)
 
     def tell(self, agents: NDArray[np.intp]) -> bool:
         """Tell whether, plainly, some label of these agents follows: it is alone in a column."""
         return bool(self.complete[agents].all() and (self.entries[agents].sum(axis=0) == 1).any())
+
+    def tell_single_agents(self) -> bool:
+        """Tell whether, plainly, some label follows for some single agent."""
+        return bool(self.complete.all() and (self.entries.sum(axis=0) - self.entries == 1).any())
+
+    def tell_behind(self, order: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell the same of agents order[k:], for every k."""
+        tells = np.asarray((left_by(self.entries, order) == 1).any(axis=1))
+        return tells & (left_by((~self.complete).astype(np.intp), order) == 0) if not self.complete.all() else tells
 
     def stand_alone(self, agents: NDArray[np.intp], precision: float) -> bool:
         """Tell whether, plainly, all labels of these agents follow."""
@@ -189,13 +256,32 @@ class OpenRows:
         return np.asarray(self.largest[:, self.columns].max(axis=0))
 
     def _table(self, rows: NDArray[np.intp]) -> Array:
-        table = self.rows[rows]
-        return table if len(self.columns) == table.shape[-1] else np.asarray(table[..., self.columns])
+        return _chosen(self.rows[rows], self.columns)
 
     def _of(self, agents: NDArray[np.intp]) -> NDArray[np.intp]:
         chosen = np.zeros(len(self.counts), dtype=bool)
         chosen[agents] = True
         return np.flatnonzero(np.repeat(chosen, self.counts))
+
+    @cached_property
+    def _pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The entries that are not zero, column by column: their columns, and their rows."""
+        places = np.flatnonzero(np.ascontiguousarray((self.rows[:-1] != 0).T))
+        return places // (len(self.rows) - 1), places % (len(self.rows) - 1)
+
+    def _thinned(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return some of these rows, so many that every column has a few of its entries in them, or all it has."""
+        chosen = np.zeros(len(self.rows), dtype=bool)
+        chosen[rows] = True
+        columns, places = self._pattern
+        inside = chosen[places]
+        columns, places = columns[inside], places[inside]
+        counts = np.bincount(columns, minlength=self.rows.shape[1])
+        rank = np.arange(len(columns)) - (np.cumsum(counts) - counts)[columns]
+        step = np.maximum(1, -(-counts // _OF_EACH))
+        chosen[:] = False
+        chosen[places[rank % step[columns] == 0]] = True
+        return np.flatnonzero(chosen)
 
     def _groups(self, needed: int) -> list[NDArray[np.intp]] | None:
         """Return the rows of groups of agents, so that all groups but any one have the *needed* number together."""
@@ -216,12 +302,8 @@ def _needed(unknowns: int) -> int:
     return unknowns + unknowns // 4 + 8
 
 
-def _is_definite(G: Array) -> bool:
-    """Tell whether, plainly, no column depends on others."""
-    try:
-        return bool((np.diag(np.linalg.cholesky(G)) > 1e-5 * np.sqrt(np.diag(G))).all())
-    except np.linalg.LinAlgError:
-        return False
+def _chosen(rows: Array, columns: NDArray[np.intp]) -> Array:
+    return rows if len(columns) == rows.shape[-1] else rows.take(columns, axis=-1)
 
 
 def _padded(groups: list[NDArray[np.intp]], most: int, *, blank: int) -> NDArray[np.intp]:
