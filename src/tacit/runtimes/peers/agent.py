@@ -94,6 +94,7 @@ class Agent:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
         self._listen = listen or seat.place[:2]
         self._durable, self._clock, self._dial = durable, clock, connect
+        self._gossips = not job.algorithm.sums
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
         self.connections: Connections | None = None
@@ -174,7 +175,7 @@ class Agent:
 
     def _open(self) -> Store:
         try:
-            return Store(self.file, durable=self._durable, numbers=len(self.job.x0))
+            return Store(self.file, durable=self._durable, numbers=len(self.job.x0), threaded=True)
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
 
@@ -215,6 +216,7 @@ class Agent:
             store,
             source,
             transcript=transcript,
+            gossips=self._gossips,
             patience=self.seat.patience,
             on_wait=on_wait,
             clock=self._clock,
@@ -297,7 +299,7 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            channels = restored(self.seat, store, limit=self._longest, columns=self._columns)
+            channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
             self.connections = self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
             self.connections.start()
         return self.connections
