@@ -55,8 +55,8 @@ def test_members_whose_power_is_cut_at_any_acts_change_nothing(federation, power
 
 
 BLACKOUTS = [
-    (40,),
-    (55, 70),
+    (16,),
+    (20, 45),
     *(pytest.param((k, k + 9, k + 11), marks=pytest.mark.network) for k in range(20, 90, 3)),
 ]
 
