@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 import msgspec
 import networkx as nx
 
-from tacit.algorithms import ALGORITHMS
+from tacit.algorithms import ALGORITHMS, name_of
 from tacit.errors import InputError
 from tacit.federation.cards import Card
 from tacit.federation.fitting import OF_ROWS, Fitting
@@ -134,8 +134,7 @@ def _fitting_algorithm(level: str, model: Model | None, unknowns: int) -> str:
         )
     if level == "quadratic":
         return "direct"
-    kind = among_sums(unknowns, rough=model is not None and model.l1 > 0)
-    return next(name for name, known in ALGORITHMS.items() if known is kind)
+    return name_of(among_sums(unknowns, rough=model is not None and model.l1 > 0))
 
 
 def _unknowns(plan: Plan) -> int:
