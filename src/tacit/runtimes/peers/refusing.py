@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tacit.errors import TacitError
-from tacit.protocol import Frame, Kind, Parting, longest
+from tacit.protocol import Parting, longest
 from tacit.runtimes.job import Job
+from tacit.runtimes.peers.last_words import say
 from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.seat import Seat
 
-_LAST_WORDS = 0.05  # seconds for what was written to leave
 _TOLD_WITHIN = 3.0  # seconds for neighbours that are there; the others hear it from nobody, and wait as before
 
 
@@ -31,23 +31,10 @@ def tell_unfit(
     names = seat.neighbours(job.network)
     limit = longest(len(job.x0), curvature=True)
     links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
-    goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
-    heard: set[str] = set()
-
-    def ready() -> set[str]:
-        return {n.name for n in links.neighbours.values() if n.open} - heard
-
     try:
         links.start()
-        end = clock() + _TOLD_WITHIN
-        while len(heard) < len(names) and (seconds := end - clock()) > 0:
-            links.wait(lambda: bool(ready()), seconds)
-            new = ready()
-            links.write(dict.fromkeys(new, goodbye))
-            heard |= new
-        links.wait(lambda: False, _LAST_WORDS)
+        return say(links, Parting.UNFIT.value, within=_TOLD_WITHIN, clock=clock)
     except TacitError:  # nobody is told, and the reason is said here all the same
-        pass
+        return []
     finally:
         links.stop()
-    return sorted(heard)
