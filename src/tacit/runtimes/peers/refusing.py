@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tacit.errors import TacitError
-from tacit.protocol import Parting, longest
+from tacit.protocol import Frame, Kind, Parting, longest
 from tacit.runtimes.job import Job
-from tacit.runtimes.peers.last_words import say
+from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.seat import Seat
 
+_LAST_WORDS = 0.05  # seconds for what was written to leave
 _TOLD_WITHIN = 3.0  # seconds for neighbours that are there; the others hear it from nobody, and wait as before
 
 
@@ -28,13 +29,62 @@ def tell_unfit(
 
     They go on waiting: with other data the member may come back, and the run begins.
     """
-    names = seat.neighbours(job.network)
+    goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
+    heard: set[str] = set()
+
+    def tell(links: Connections) -> bool:
+        new = {n.name for n in links.neighbours.values() if n.open} - heard
+        links.write(dict.fromkeys(new, goodbye))
+        heard.update(new)
+        return len(heard) == len(links.neighbours)
+
+    _greet(job, seat, key, tell, listen=listen, clock=clock)
+    return sorted(heard)
+
+
+def tell_version(
+    job: Job,
+    seat: Seat,
+    key: Path,
+    *,
+    listen: tuple[str, int] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[str]:
+    """Let the neighbours that are there hear which protocol this member speaks; return who has heard it.
+
+    It is not that of the run, so that they refuse the link and know why. They go on waiting: it may be upgraded.
+    """
+    heard: set[str] = set()
+
+    def hang_up(links: Connections) -> bool:
+        heard.update(n.name for n in links.neighbours.values() if n.connected and not n.open)
+        return len(heard) == len(links.neighbours)
+
+    _greet(job, seat, key, hang_up, listen=listen, clock=clock)
+    return sorted(heard)
+
+
+def _greet(
+    job: Job,
+    seat: Seat,
+    key: Path,
+    done: Callable[[Connections], bool],
+    *,
+    listen: tuple[str, int] | None,
+    clock: Callable[[], float],
+) -> None:
+    """Greet whoever is there, until *done* says that all have heard what they need, or for a few seconds."""
     limit = longest(len(job.x0), curvature=True)
-    links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
+    names = seat.neighbours(job.network)
     try:
+        links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
         links.start()
-        return say(links, Parting.UNFIT.value, within=_TOLD_WITHIN, clock=clock)
-    except TacitError:  # nobody is told, and the reason is said here all the same
-        return []
+    except (TacitError, OSError):  # nobody is told, and the reason is said here all the same
+        return
+    try:
+        end = clock() + _TOLD_WITHIN
+        while not done(links) and (seconds := end - clock()) > 0:
+            links.wait(lambda: False, min(_LAST_WORDS, seconds))
+        links.wait(lambda: False, _LAST_WORDS)
     finally:
         links.stop()
