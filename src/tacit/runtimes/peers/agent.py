@@ -21,7 +21,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tacit.algorithms import Standardised
 from tacit.costs import Family
 from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError
 from tacit.masks import Hidden, Keystream, drawn_afresh
@@ -77,8 +76,7 @@ class Agent:
         if cost.dim != unknowns:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
-        if isinstance(job.algorithm, Standardised):
-            job.algorithm.init(job.x0, cost)  # refuses a cost that has no columns or no facts
+        job.algorithm.refuse(job.x0, cost)
         self.file = Path(folder) / f"{seat.stem}.state"
         self.neighbours = seat.neighbours(job.network)
         """The names of those whom this member is linked to."""
