@@ -48,7 +48,7 @@ from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.transcript import Transcript
 from tacit.typing import Peers, Summand
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 
 
 class Agent:
