@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.learning.assembly import Assembly
-from tacit.learning.parties import joined, read
+from tacit.learning.parties import read
 from tacit.learning.standardising import moments
+from tacit.learning.transforming import PartyTransformer
 from tacit.typing import Array
 
 
-class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class PrivateStandardScaler(PartyTransformer):
     """`StandardScaler` whose means and variances come from secret sums over the parties.
 
     >>> import numpy as np
@@ -46,14 +46,7 @@ class PrivateStandardScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         statistics = moments([party.X for party in table.parties], assembly, table.columns)
         self.mean_, self.var_, self.n_samples_seen_ = statistics.mean, statistics.variance, int(statistics.count)
         self.scale_ = np.where(statistics.constant, 1.0, np.sqrt(statistics.variance)) if self.with_std else None
-        self.ledger_ = assembly.account
-        self.certificate_ = assembly.certificate()
-        return self
-
-    def fit_parties(self, parties: Any) -> Self:
-        """Learn from one X per party, in a list or by name."""
-        X, _, groups = joined(parties)
-        return self.fit(X, groups=groups)
+        return self._learnt(assembly)
 
     def transform(self, X: Any) -> Array:
         """Return (x − mean)/scale: by every party for itself."""
