@@ -26,6 +26,7 @@ from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member, Model, Stop
 from tacit.network import well_connected
+from tacit.protocol.versions import PROTOCOL
 from tacit.solving.choice import among_sums
 from tacit.solving.floor import rounding_floor
 from tacit.spelling import did_you_mean
@@ -79,6 +80,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         data=plan.data,
         stop=plan.stop,
         dropout=cast(Literal["wait", "exclude"], plan.dropout),
+        protocol=PROTOCOL,
     )
     wrong = manifest.problems()
     if wrong:

@@ -11,6 +11,7 @@ import msgspec
 from tacit.algorithms import AnyAlgorithm, name_of
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Masks, Member, Stop
+from tacit.protocol.versions import PROTOCOL
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.local import endpoints, refuse_unshared
 
@@ -34,4 +35,5 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
         algorithm={"name": name_of(type(job.algorithm)), "weights": job.weights, **settings},
         x0=job.x0.tolist(),
         stop=Stop(tolerance=job.rule.tolerance, max_rounds=job.rule.max_rounds, floor=job.floor),
+        protocol=PROTOCOL,
     )

@@ -38,7 +38,9 @@ class Links(Protocol):
 
 
 class Together(Peers, Protocol):
-    """`Peers` of one agent, which can also talk aside."""
+    """`Peers` of one agent, which knows its neighbours by *names*, and can also talk aside."""
+
+    names: Sequence[str]
 
     def aside(self) -> Peers:
         """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
@@ -77,7 +79,7 @@ class LinkedPeers:
         self._parent = None if tree.root == me else neighbours.index(tree.parents[me])
         self._children = [neighbours.index(child) for child in tree.children(me)]
         self._own_weight, self._weights = own_weight, weights
-        self._names = names or [f"agent {neighbour}" for neighbour in neighbours]
+        self.names = names or [f"agent {neighbour}" for neighbour in neighbours]
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
@@ -159,7 +161,8 @@ class LinkedPeers:
             self._links.send(self._parent, v)
             below, v = v, self._receive(self._parent, like=v)
             if add is np.maximum and (v < below).any():
-                raise ProtocolError(f"{self._names[self._parent]} sent a largest number below what it was sent.")
+                above = self.names[self._parent]
+                raise ProtocolError(f"{above} sent a largest number below what it was sent.", neighbour=above)
         for child in self._children:
             self._links.send(child, v)
         self._transcript.add(v)
@@ -186,20 +189,20 @@ class LinkedPeers:
         if digests:  # all of them, before anything else is said about any
             for row, message in enumerate(messages):
                 self._compare(row, message)
-        return [_like(*each) for each in zip(like, messages, self._names, strict=True)]
+        return [_like(*each) for each in zip(like, messages, self.names, strict=True)]
 
     def _receive(self, row: int, *, like: Message, digest: bool = False) -> Message:
         message = self._links.receive(row)
         if digest:
             self._compare(row, message)
-        return _like(like, message, self._names[row])
+        return _like(like, message, self.names[row])
 
     def _compare(self, row: int, message: Message) -> None:
         """Refuse a digest that is not the own; of a neighbour that is elsewhere in the run it is another."""
         mine, theirs = self._transcript.words, message[:DIGEST_WORDS]
         if message.dtype.kind == "u" and len(theirs) == DIGEST_WORDS and not np.array_equal(theirs, mine):
             raise EquivocationError(
-                self._names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
+                self.names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
             )
 
 
@@ -208,6 +211,8 @@ def _like(mine: Message, theirs: Message, sender: str) -> Message:
     if theirs.shape != mine.shape or theirs.dtype.kind != mine.dtype.kind:
         raise ProtocolError(
             f"{sender} sent {theirs.size} number(s) of the kind {theirs.dtype.kind!r} where {mine.size} of the "
-            f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run."
+            f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run. It deviates, or was "
+            "told something else than this agent.",
+            neighbour=sender,
         )
     return theirs
