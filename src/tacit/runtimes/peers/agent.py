@@ -232,9 +232,8 @@ class Agent:
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
         neighbours = LinkedPeers(
             links,
+            network=network,
             me=i,
-            neighbours=mine.tolist(),
-            agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
             names=self.neighbours,
