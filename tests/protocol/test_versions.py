@@ -11,7 +11,7 @@ from tacit.errors import FileError, InputError, ProtocolError
 from tacit.federation import Card, Manifest, draw_up, join
 from tacit.federation.drawing_up import Plan
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
-from tacit.protocol.versions import PROTOCOL, EDITIONS, SOFTWARE, SPOKEN, Edition, common
+from tacit.protocol.versions import EDITIONS, PROTOCOL, SOFTWARE, SPOKEN, Edition, common
 from tacit.runtimes.peers.identity import generate
 
 ROOT = Path(__file__).parents[2]

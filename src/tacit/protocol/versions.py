@@ -28,14 +28,14 @@ class Edition(NamedTuple):
 
 
 EDITIONS: tuple[Edition, ...] = (Edition("0.1.0", (1,)),)
-"""The oldest first. A release that speaks what the one before it speaks needs no line of its own."""
+"""The oldest first. A edition that speaks what the one before it speaks needs no line of its own."""
 SPOKEN = EDITIONS[-1].protocols
 PROTOCOL = max(SPOKEN)
 """What new manifests are pinned to."""
 
 
 def common(one: Edition, other: Edition) -> int | None:
-    """Return the latest protocol in which two releases can take part in a run together.
+    """Return the latest protocol in which two editions can take part in a run together.
 
     >>> common(Edition("0.4.1", (1, 2)), Edition("0.5.0", (2, 3)))
     2

@@ -1,8 +1,7 @@
 """From here to a neighbour: a socket that ends there, straight, through a proxy, at a relay, or both.
 
-connected   to the first address of a host that answers
-proxy       asked to connect to the host on this member's behalf
-meeting     the host is a relay: wait there until the neighbour calls, too
+A proxy is asked to connect to the host on this member's behalf. Where two members *meet*, the host is a relay, and
+this member waits there until the neighbour calls, too.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from tacit.protocol.meeting import Reply, Meeting
+from tacit.protocol.meeting import Meeting, Reply
 from tacit.runtimes.peers.proxies import DetourError, Proxy, exactly
 
 _WORD = 60.0  # seconds within which a relay says again that nobody is there yet

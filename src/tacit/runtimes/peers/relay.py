@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection
 from typing import Any, cast
 
 from tacit.errors import NetworkError
-from tacit.protocol.meeting import CALL, Reply, Meeting, read_call
+from tacit.protocol.meeting import CALL, Meeting, Reply, read_call
 from tacit.runtimes.peers.buckets import Buckets
 from tacit.runtimes.peers.passing_on import ROOM, Caller, Limits, pass_on
 
