@@ -32,7 +32,7 @@ from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 
-collect_ignore = ["lockstep.py"]  # no tests in it
+collect_ignore = ["lockstep.py", "proxies.py"]  # no tests in them
 SEED = 7
 _ROUNDS = msgspec.msgpack.encode("stage") + msgspec.msgpack.encode(Stage.ROUNDS)
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
@@ -47,12 +47,33 @@ def loaded(name):
 
 
 lockstep = loaded("lockstep")
+power = loaded("power")
+
+
+@pytest.fixture
+def proxy():
+    """Return a function that starts a real proxy, of a kind; it is gone after the test."""
+    module, made = loaded("proxies"), []
+
+    def start(kind, **settings):
+        made.append(module.TestProxy(module.SPEAKERS[kind], **settings))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
 
 
 @pytest.fixture
 def memory():
     """Return where agents run in memory, one at a time."""
     return lockstep.Lockstep
+
+
+@pytest.fixture
+def power_cuts():
+    """Return where agents run in memory, and what their disks were not told to keep dies with them."""
+    return power.PowerCuts
 
 
 class Federation:

@@ -42,6 +42,12 @@ ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
 ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, "total": Total}
 """What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
+
+def name_of(kind: type) -> str:
+    """Return what files and commands call an algorithm or an errand; somebody's own goes by its class."""
+    return next((name for name, known in {**ALGORITHMS, **ERRANDS}.items() if known is kind), kind.__name__)
+
+
 __all__ = [
     "ADMM",
     "ALGORITHMS",
@@ -63,4 +69,5 @@ __all__ = [
     "Newton",
     "Standardised",
     "Total",
+    "name_of",
 ]

@@ -16,8 +16,10 @@ import numpy as np
 
 from tacit.errors import FileError, InputError, TacitError
 from tacit.federation.foreign import refuse_acting, tamed
-from tacit.federation.sections import Masks, Member, Model, Stop, address_of
+from tacit.federation.sections import Masks, Member, Model, Stop, address_of, host_and_port
+from tacit.listing import conjoined
 from tacit.network import Network
+from tacit.protocol.versions import unspoken
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
@@ -48,6 +50,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often members or links have been left out of this run."""
     previous: str = ""
     """The session of the epoch before this one."""
+    protocol: int = 1
+    """What all members' agents speak in this run; files that do not say are of the first."""
+    relay: str = ""
+    """Where neighbours meet who both only dial out: host:port of a `tacit relay`."""
 
     @classmethod
     def read(cls, path: str | Path) -> Manifest:
@@ -61,6 +67,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except OSError as error:
             raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            _refuse_later(path, text)
             raise FileError(tamed(f"{path}: {error}.{misspelt(text, cls)}")) from error
         wrong = manifest.problems()
         if wrong:
@@ -94,8 +101,13 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return wrong
 
     def session(self) -> str:
-        """Return the hash that names the run; the order of the members counts, since it numbers the agents."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+        """Return the hash that names the run; the order of the members counts, since it numbers the agents.
+
+        It is that of every version of tacit: a field that was added later counts where it says something.
+        """
+        fields = msgspec.to_builtins(self)
+        agreed = {name: value for name, value in fields.items() if _ADDED.get(name, ...) != value}
+        return hashlib.sha256(msgspec.json.encode(agreed)).hexdigest()
 
     def parts(self) -> dict[str, str]:
         """Return a short hash of every part, so that a difference can be named."""
@@ -164,11 +176,24 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         wrong = []
         for name, member in self.members.items():
             try:
-                address_of(member)
+                if member.address:  # who has none only dials out
+                    address_of(member)
             except InputError as error:
                 wrong.append(f"member {name}: {error}")
+        if self.relay:
+            host_and_port(self.relay, "relay")
+        elif met := self.met_at_a_relay():
+            wrong.append(
+                f"{conjoined(met[0])} are linked and both only dial out: they need a relay to meet at, such as "
+                'relay = "relay.example:7400".'
+            )
         if wrong:
             raise InputError(" ".join(wrong))
+
+    def met_at_a_relay(self) -> list[tuple[str, str]]:
+        """Return the links whose ends both only dial out."""
+        inward = {name for name, member in self.members.items() if not member.address}
+        return [link for link in self.links if inward.issuperset(link)]
 
     def _start(self) -> Array:
         if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
@@ -190,6 +215,24 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _algorithm(self) -> tuple[Agreed, str]:
         return agreed(self.algorithm)
+
+
+_ADDED = {"protocol": 1, "relay": ""}
+"""Fields that the first manifests did not have, and what they say where they say nothing."""
+
+
+class _Pinned(msgspec.Struct):
+    protocol: int = 1
+
+
+def _refuse_later(path: str | Path, text: bytes) -> None:
+    """Refuse a file of a protocol that this tacit does not speak: its other words may be later ones, too."""
+    try:
+        why = unspoken(msgspec.toml.decode(text, type=_Pinned).protocol)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if why:
+        raise FileError(f"{path}: {why}") from None
 
 
 def _without_none(value: Any) -> Any:

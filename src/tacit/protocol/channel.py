@@ -6,6 +6,8 @@ A *channel* lives as long as the run, over any number of connections. Messages a
     cursor         the number of the next message that the algorithm will send; behind next_out after a restart,
                    while the algorithm draws up again what was already sent
     written        messages before this one are committed, and may go on a link
+    said           messages before this one the peer may have heard; beyond next_out where a power cut has taken
+                   what was said last: it is drawn up again, and the peer ignores what it has
     outbox         messages sent and not yet acknowledged: the peer may want them again
     expected       the number of the next message that may arrive
     used           messages handed to the algorithm
@@ -14,7 +16,7 @@ A *channel* lives as long as the run, over any number of connections. Messages a
 A *dialogue* is what is said on one connection under it, with a state of its own:
 
     state     frame      then
-    NEW       HELLO      judge session and name; send again what the peer wants; OPEN
+    NEW       HELLO      judge version, session and name; send again what the peer wants; OPEN
     OPEN      DATA       next in order: keep; seen before: ignore; anything else: violation
     OPEN      PING, BYE  –
     any       other      violation
@@ -24,6 +26,7 @@ A violation closes the connection and is counted; the channel is untouched, and 
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
@@ -31,7 +34,9 @@ from enum import Enum, auto
 import msgspec
 
 from tacit.errors import ProtocolError, TacitError
+from tacit.protocol.alarm import Alarm
 from tacit.protocol.frames import Frame, Kind, Parser, Parting
+from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
 _AHEAD = 4096  # messages that may wait here
@@ -39,8 +44,8 @@ _AHEAD_BYTES = 1 << 26
 _KEPT_BYTES = 1 << 28  # of messages that a peer has not acknowledged
 
 
-class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first frame each way."""
+class Hello(msgspec.Struct, frozen=True):
+    """The first frame each way. Fields that are not known here are of a later tacit, and are ignored."""
 
     session: str
     """The hash of the manifest: the same at every agent, or nothing is said."""
@@ -52,19 +57,41 @@ class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The number of the first message that this side does not have."""
     columns: str = ""
     """A hash of the names of its columns, bound to the session; empty where its data have no names."""
+    protocol: int = PROTOCOL
+    """Which it speaks on this link."""
+    software: str = SOFTWARE
+    """Its version of tacit, for people."""
+
+
+class _Versions(msgspec.Struct, frozen=True):
+    """As much of a greeting as can be read in any protocol."""
+
+    protocol: int = 0
+    software: str = ""
 
 
 class Channel:
     """Messages to and from one neighbour."""
 
     def __init__(
-        self, *, me: str, neighbour: str, session: str, parts: dict[str, str], limit: int, columns: str = ""
+        self,
+        *,
+        me: str,
+        neighbour: str,
+        session: str,
+        parts: dict[str, str],
+        limit: int,
+        columns: str = "",
+        protocol: int = PROTOCOL,
     ) -> None:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
-        self.columns = columns
+        self.columns, self.protocol = columns, protocol
+        self.speaks = protocol if protocol in SPOKEN else PROTOCOL
+        """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
+        self.said: float = 0  # infinite until the peer tells
         self.confirmed = 0
         """Messages before this one the peer has acknowledged."""
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
@@ -72,6 +99,8 @@ class Channel:
         """Whether the peer has said BYE: it needs nothing more."""
         self.unfit = False
         """Whether the peer has said that its data do not match, and has not come back since."""
+        self.alarm: Alarm | None = None
+        """Why the peer has stopped the run, if it has, and has not come back since."""
 
     @property
     def needs_nothing(self) -> bool:
@@ -109,11 +138,21 @@ class Channel:
         """Note that all messages so far are written down: before that nobody gets them, whoever asks."""
         self.written = self.next_out
 
-    def restore(self, outbox: list[tuple[int, bytes]], journal: list[bytes], *, cursor: int, used: int) -> None:
+    def restore(
+        self,
+        outbox: list[tuple[int, bytes]],
+        journal: list[bytes],
+        *,
+        cursor: int,
+        used: int,
+        forgetful: bool = False,
+    ) -> None:
         """Begin again after a restart, with what may be asked for and with what came while setting up.
 
-        *cursor* and *used* are those of the last checkpoint, or 0 without one.
+        *cursor* and *used* are those of the last checkpoint, or 0 without one. A *forgetful* agent may have said
+        more than it knows of: messages since the checkpoint, which it will draw up again.
         """
+        self.said = math.inf if forgetful else 0
         self.outbox, self.inbox = deque(outbox), deque(journal)
         self._kept, self._waiting = sum(len(body) for _, body in outbox), sum(map(len, journal))
         self.next_out = self.written = max(cursor, outbox[-1][0] + 1 if outbox else 0)
@@ -134,12 +173,20 @@ class Channel:
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
-        greeting = Hello(self.session, self.parts, self.me, self.neighbour, self.expected, self.columns)
+        greeting = Hello(
+            self.session,
+            self.parts,
+            self.me,
+            self.neighbour,
+            self.expected,
+            self.columns,
+            self.speaks,
+        )
         return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(greeting))
 
     def refuse_unsent(self, number: int) -> None:
         """Refuse the acknowledgement of a message that was never sent."""
-        if number > self.next_out:
+        if number > max(self.next_out, self.said):
             raise ProtocolError(f"{self.neighbour} acknowledged a message that was never sent.")
 
     def acknowledged(self, number: int) -> None:
@@ -152,7 +199,7 @@ class Channel:
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
         first = self.kept_from
-        if not first <= number <= self.next_out:
+        if not first <= number <= max(self.next_out, self.said):
             raise ProtocolError(
                 f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
                 "files do not belong to the same run."
@@ -201,6 +248,11 @@ class Dialogue:
     def _greeted(self, frame: Frame) -> list[Frame]:
         channel = self.channel
         try:
+            versions = msgspec.json.decode(frame.body, type=_Versions)
+            if versions.protocol != channel.protocol:
+                raise ProtocolError(
+                    mismatch(channel.neighbour, versions.protocol, versions.software, channel.protocol)
+                )
             greeting = msgspec.json.decode(frame.body, type=Hello)
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
@@ -218,9 +270,10 @@ class Dialogue:
             )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(greeting.wanted)
+        channel.said = min(channel.said, greeting.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
-        channel.unfit = False
+        channel.unfit, channel.alarm = False, None
         return again
 
     def _data(self, frame: Frame) -> list[Frame]:
@@ -238,12 +291,13 @@ class Dialogue:
         return []
 
     def _bye(self, frame: Frame) -> list[Frame]:
+        alarm = Alarm.decode(frame.body)
         try:
-            why = Parting(frame.body)
+            why = Parting(frame.body) if alarm is None else Parting.STOPPED
         except ValueError:
             raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
-        self.channel.unfit = why is Parting.UNFIT
+        self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
         return []
 

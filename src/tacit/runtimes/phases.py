@@ -10,17 +10,19 @@ cost, the keystream and what the neighbours sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.masks import Hidden, Source
+from tacit.errors import ProtocolError
+from tacit.masks import Hidden, Source, drawn_once
 from tacit.masks.sums import refuse_uncancelled
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import Together
-from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.looking import Look
 from tacit.runtimes.stopping import Check, Conclusion, Progress
 from tacit.runtimes.transcript import farthest
 from tacit.typing import Array, Cost, Peers
@@ -89,34 +91,35 @@ def run_agent(
 ) -> Outcome:
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
-    *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published, where masks are seen to cancel; *on_commit* is called when all are past that. *hide* stands in for
-    phase 1 where it was run before.
+    *barriers* makes all agents wait for each other before masks that serve the whole run are exchanged, and again
+    before anything is published, where masks are seen to cancel; *on_commit* is called when all are past that.
+    *hide* stands in for phase 1 where it was run before.
     """
     memory = memory or NoMemory()
     peers: Peers = linked
     algorithm = job.algorithm
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
-        if barriers:
-            linked.aside().sum(np.zeros(1))
+        if barriers and drawn_once(job.privacy):
+            linked.meet()
         hidden = Hidden(cost, peers)
-        if hide is not None:
-            hidden = hide(cost, peers)
-        elif job.privacy is not None:
-            hidden = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
+        with _naming(linked.names):
+            if hide is not None:
+                hidden = hide(cost, peers)
+            elif job.privacy is not None:
+                hidden = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
             _meet(hidden, linked, source)
         cost, peers = hidden
         del hidden  # and the masks with it
         if on_commit is not None:
             on_commit()
-        watch, observer = job.watch(on_progress), Observer()
+        watch, observer = job.watch(on_progress), job.observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
         conclusion: Conclusion | None = None
         recalled = memory.recall()
         if recalled is not None:
             state, done, looks = type(state)(*recalled.state), recalled.done, list(recalled.looks)
-            observer = Observer(recalled.seen)
+            observer = job.observer(recalled.seen)
             for round_, look in looks:
                 conclusion = watch.look(round_, look)
         check_at = watch.next_check(looks[-1][0] if looks else 0)
@@ -150,10 +153,22 @@ def _meet(hidden: Hidden, linked: Together, source: Source) -> None:
     """Wait until everybody has its masks; where they must cancel, see that they do."""
     masks = hidden.zero_sum
     if masks is None:
-        linked.aside().sum(np.zeros(1))
+        linked.meet()
     else:
         refuse_uncancelled(masks, linked.aside(), source)
-    linked.confirm()
+        linked.confirm()
+
+
+@contextmanager
+def _naming(names: Sequence[str]) -> Iterator[None]:
+    """Name the neighbour that did wrong where masks know it by its row only."""
+    try:
+        yield
+    except ProtocolError as error:
+        if error.row is None:
+            raise
+        name = names[error.row]
+        raise ProtocolError(f"{name}: {error}", neighbour=name) from error
 
 
 def row_ranges(degrees: Any) -> list[slice]:

@@ -54,19 +54,17 @@ from tacit.algorithms import (
     Landscape,
     MultiConsensus,
     Newton,
+    name_of,
 )
 from tacit.algorithms.chebyshev import Gossip
+from tacit.algorithms.declarations import answering, refuse_costs, refuse_undeclared
 from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
-from tacit.runtimes.tree import depth_of
 from tacit.solving.algorithm_section import weights_called
 from tacit.solving.effort import NEWTON, ONCE, USUAL, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
 from tacit.spelling import did_you_mean
-from tacit.typing import Tunable
-
-_DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
 
 class Choice(NamedTuple):
@@ -88,15 +86,12 @@ def choose(
     """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
     weights_called(weights)  # refuses what is none
     if not isinstance(algorithm, str):
-        missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
-        if missing:
-            raise AlgorithmError(
-                f"{type(algorithm).__name__} does not declare {', '.join(missing)}, as every algorithm must."
-            )
-        _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
+        refuse_undeclared(algorithm)
+        kinks = answering(algorithm).adds_slopes
+        _refuse_misfit(type(algorithm), problem, privacy, tree=tree, kinks=kinks)
         _refuse_settings(algorithm)
-        if algorithm.sums and isinstance(algorithm, Tunable):
-            algorithm.tuned(Landscape(problem.stack, problem.network))  # refuses costs that it cannot take
+        if algorithm.sums:
+            refuse_costs(algorithm, Landscape(problem.stack, problem.network))
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":
         kind, reason = _automatic(problem, privacy, tree=tree)
@@ -107,7 +102,7 @@ def choose(
             f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}."
             f"{did_you_mean(algorithm, ['auto', *ALGORITHMS])}"
         )
-    _refuse_misfit(kind, problem, privacy, tree=tree)
+    _refuse_misfit(kind, problem, privacy, tree=tree, kinks=kind.adds_slopes)
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
     limit = problem.dim * privacy.terms(problem.network, problem.dim).bound if privacy and bend else np.inf
@@ -162,7 +157,7 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     smooth = [cost.smooth if isinstance(cost, Composite) else cost for cost in problem.costs]
     quadratic = Quadratics().covers(problem.stack)
     rough = " with penalties" if problem.stack.is_rough else ""
-    depth = depth_of(problem.network)
+    depth = problem.network.tree.depth
     if not problem.stack.adds_up and problem.stack.separable and problem.stack.has_slopes:
         return Bracket, "every unknown by itself, with kinks of everybody's own: sums of slopes find the optimum"
     if quadratic and problem.dim <= ONCE:
@@ -263,8 +258,10 @@ def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
     return float(np.sqrt(least * max(there, least)))
 
 
-def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanism | None, *, tree: bool) -> None:
-    name = next((name for name, known in ALGORITHMS.items() if known is kind), kind.__name__)
+def _refuse_misfit(
+    kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanism | None, *, tree: bool, kinks: bool
+) -> None:
+    name = name_of(kind)
     if kind.sums and not tree:
         raise ProtectionError(
             f"{name!r} adds up over a spanning tree, and none is allowed; use an algorithm that gossips."
@@ -282,7 +279,7 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
             "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up "
             "in secret with SumMasks(), or use an l2 penalty."
         )
-    if kind.sums and problem.stack.is_rough and kind is not Bracket:  # which adds up slopes, kinks and all
+    if kind.sums and problem.stack.is_rough and not kinks:
         _ = problem.stack.penalty  # refuses what does not add up
         limits = problem.stack.limits
         if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():

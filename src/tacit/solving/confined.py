@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.algorithms.declarations import answering
 from tacit.masks import Mechanism
 from tacit.solving.choice import Choice
 from tacit.solving.problem import Problem
-from tacit.typing import Algorithm
 
 _MORE = 1.5
 
@@ -22,11 +22,11 @@ def rounds_in_a_box(problem: Problem, privacy: Mechanism | None, choice: Choice)
     """Return about how many rounds the duals take to the masks' scale; 0 where no box confines all agents."""
     sigma = privacy.terms(problem.network, problem.dim).sigma if privacy is not None else None
     width = _width(problem)
-    if not isinstance(choice.algorithm, Algorithm) or sigma is None or not np.isfinite(width):
+    if sigma is None or not np.isfinite(width):
         return 0.0
     degree, numbers = float(problem.network.degrees.max()), len(problem.network) * problem.dim
     pull = sigma * float(np.sqrt(2.0 * degree) * np.sqrt(2.0 * np.log(2.0 * numbers)))
-    return float(_MORE * pull / (width * choice.algorithm.dual_growth(degree)))
+    return float(_MORE * pull / (width * answering(choice.algorithm).dual_growth(degree)))
 
 
 def _width(problem: Problem) -> float:

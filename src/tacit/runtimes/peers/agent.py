@@ -21,9 +21,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tacit.algorithms import Standardised
 from tacit.costs import Family
-from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError
+from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError, StoppedError
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
@@ -38,7 +37,9 @@ from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, restored
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.phases import Outcome, row_ranges, run_agent
@@ -48,15 +49,15 @@ from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.transcript import Transcript
 from tacit.typing import Peers, Summand
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 
 
 class Agent:
     """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect*
-    are where time and links come from.
+    names of the unknowns, where the data have any: neighbours who have others are refused. It dials through the
+    *proxy*, if one is given. *clock* and *connect* are where time and links come from.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Agent:
         listen: tuple[str, int] | None = None,
         durable: bool = True,
         columns: Sequence[str] = (),
+        proxy: Proxy | None = None,
         clock: Callable[[], float] = time.monotonic,
         connect: Callable[..., Connections] = connections,
     ) -> None:
@@ -77,8 +79,7 @@ class Agent:
         if cost.dim != unknowns:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
-        if isinstance(job.algorithm, Standardised):
-            job.algorithm.init(job.x0, cost)  # refuses a cost that has no columns or no facts
+        job.algorithm.refuse(job.x0, cost)
         self.file = Path(folder) / f"{seat.stem}.state"
         self.neighbours = seat.neighbours(job.network)
         """The names of those whom this member is linked to."""
@@ -94,8 +95,11 @@ class Agent:
         )
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
-        self._listen = listen or seat.place[:2]
+        if listen is not None and seat.listens is None:
+            raise InputError(f"{seat.me} only dials out: its card has no address, so that nobody would connect.")
+        self._listen, self._proxy = listen, proxy
         self._durable, self._clock, self._dial = durable, clock, connect
+        self._gossips = not job.algorithm.sums
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
         self.connections: Connections | None = None
@@ -163,8 +167,11 @@ class Agent:
                     write_whole(self.result, step(store.record, Erase()).encode())
                     store.erase()
                 return outcome
-            except EquivocationError as error:
-                write_whole(self.evidence, signed(error, seat=self.seat, key=self.key))
+            except (ProtocolError, StoppedError) as error:
+                if isinstance(error, EquivocationError):
+                    write_whole(self.evidence, signed(error, seat=self.seat, key=self.key))
+                if self.connections is not None:
+                    sound(error, self.connections, me=self.me, clock=self._clock)
                 raise
             except (sqlite3.OperationalError, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_ROOM:
@@ -176,7 +183,7 @@ class Agent:
 
     def _open(self) -> Store:
         try:
-            return Store(self.file, durable=self._durable, numbers=len(self.job.x0))
+            return Store(self.file, durable=self._durable, numbers=len(self.job.x0), threaded=True)
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
 
@@ -216,7 +223,9 @@ class Agent:
             connections,
             store,
             source,
+            members=self.seat.members,
             transcript=transcript,
+            gossips=self._gossips,
             patience=self.seat.patience,
             on_wait=on_wait,
             clock=self._clock,
@@ -225,9 +234,8 @@ class Agent:
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
         neighbours = LinkedPeers(
             links,
+            network=network,
             me=i,
-            neighbours=mine.tolist(),
-            agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
             names=self.neighbours,
@@ -299,8 +307,10 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            channels = restored(self.seat, store, limit=self._longest, columns=self._columns)
-            self.connections = self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
+            channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
+            self.connections = self._dial(
+                self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock
+            )
             self.connections.start()
         return self.connections
 

@@ -2,7 +2,7 @@
 
 Everything here runs in one event loop. The algorithm's thread drives it while it waits for messages, so that a
 round costs no change of threads; when the algorithm is busy for longer, a steward thread drives it in the
-meantime. Of every two neighbours the later in the manifest dials the earlier. Every connection is read whenever
+meantime. Of every two neighbours one dials the other, or both meet at a relay. Every connection is read whenever
 the loop is driven, so that two agents who both write a long message never wait for each other. A connection that
 brings nothing for *silence* seconds, or something wrong, is closed, and the neighbour dialled again with growing
 pauses; channels do not notice.
@@ -24,19 +24,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
+from tacit.protocol.meeting import Meeting, Side
+from tacit.runtimes.peers.dialling import dialled
+from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
-from tacit.runtimes.peers.tls import TlsSocket, dial, open_ports
+from tacit.runtimes.peers.proxies import DetourError, Proxy
+from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
 
 _ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
-_KNOCKING = 256  # callers whose handshake is not over
 
 
 @dataclass
@@ -62,10 +64,14 @@ class Neighbour:
     turned_away: bool = False
     """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
     open: bool = False
+    meeting: Meeting | None = None
+    """How it is met where neither can be dialled: host and port are then those of a relay."""
+    proxy: Proxy | None = None
+    """Through which this agent dials."""
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
-        self.trouble, self.turned_away = trouble, turned_away
+        self.trouble, self.turned_away = trouble, turned_away and self.meeting is None
 
 
 class Connections:
@@ -75,7 +81,7 @@ class Connections:
         self,
         neighbours: Mapping[str, Neighbour],
         *,
-        listen: tuple[str, int],
+        listen: tuple[str, int] | None,
         server: ssl.SSLContext,
         client: ssl.SSLContext,
         silence: float = 15.0,
@@ -98,7 +104,6 @@ class Connections:
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
         self._sockets, self._by_socket = select.poll(), dict[int, _Connection]()
-        self._knocking: dict[asyncio.Task[None], None] = {}
         self._tended = 0.0
 
     # called by the algorithm's thread ------------------------------------------------------------
@@ -108,7 +113,8 @@ class Connections:
         self._thread.start()
         self._ready.wait()
         if self.failure is not None:
-            raise NetworkError(f"cannot listen on {self._listen[0]}:{self._listen[1]} ({self.failure}).")
+            where = "any port" if self._listen is None else f"{self._listen[0]}:{self._listen[1]}"
+            raise NetworkError(f"cannot listen on {where} ({self.failure}).")
 
     def write(self, frames: Mapping[str, bytes]) -> None:
         """Send frames on connections that are up; what goes on none now is sent when the peer asks for it."""
@@ -180,8 +186,9 @@ class Connections:
         """Be the steward: drive the loop whenever the algorithm has been away for a while."""
         with self._driving:
             try:
-                ports = open_ports(*self._listen)
-                self._main = self._loop.create_task(self._stay(ports))
+                ports = [] if self._listen is None else open_ports(*self._listen)
+                door = Door(ports, self._server_context, self._judge, handshake=self._handshake, loop=self._loop)
+                self._main = self._loop.create_task(self._stay(door))
                 self._main.add_done_callback(self._failed)
             except Exception as error:
                 self.failure = error
@@ -197,8 +204,7 @@ class Connections:
                 finally:
                     self._driving.release()
         with self._driving:
-            for port in ports:
-                self._loop.remove_reader(port)
+            door.shut()
             pending = asyncio.all_tasks(self._loop)
             for task in pending:
                 task.cancel()
@@ -209,8 +215,7 @@ class Connections:
             gone.add_done_callback(lambda _: self._loop.stop())
             while not gone.done():  # a call to stop may still be on its way
                 self._loop.run_forever()
-            for port in ports:
-                port.close()
+            door.close()
             self._loop.close()
 
     def _failed(self, main: asyncio.Task[None]) -> None:
@@ -218,45 +223,13 @@ class Connections:
             self.failure = error
             self._loop.stop()
 
-    async def _stay(self, ports: list[socket.socket]) -> None:
-        for port in ports:
-            self._loop.add_reader(port, self._answer, port)
+    async def _stay(self, door: Door) -> None:
+        door.open()
         dials = [self._dial(n) for n in self.neighbours.values() if n.dials]
         await asyncio.gather(self._keep_alive(), *dials)
 
-    def _answer(self, port: socket.socket) -> None:
-        """Let in whoever knocks, as far as the handshake; of too many at a time the first are sent away.
-
-        One caller at a time, and without waiting in between: nobody can be cancelled with a socket in hand.
-        """
-        try:
-            raw, _ = port.accept()
-        except (BlockingIOError, ConnectionAbortedError):  # the caller is gone
-            return
-        except OSError:  # there are no more descriptors: others may be free in a while
-            self._loop.remove_reader(port)
-            self._loop.call_later(_FIRST_PAUSE, self._loop.add_reader, port, self._answer, port)
-            return
-        try:
-            tls = TlsSocket(raw, self._server_context, server=True)
-        except OSError:  # gone again
-            raw.close()
-            return
-        if len(self._knocking) >= _KNOCKING:
-            next(iter(self._knocking)).cancel()
-        task = self._loop.create_task(self._let_in(tls))
-        task.add_done_callback(partial(_send_away, tls))
-        task.add_done_callback(self._knocking.pop)
-        self._knocking[task] = None
-
-    async def _let_in(self, tls: TlsSocket) -> None:
-        """Judge who it is, after the handshake."""
-        try:
-            async with asyncio.timeout(self._handshake):
-                await tls.handshake()
-        except OSError:  # of TLS and of time, too
-            tls.abort()
-            return
+    def _judge(self, tls: TlsSocket) -> None:
+        """Let a caller in whose handshake is over, if it is a neighbour that dials this agent."""
         neighbour = self._who(tls)
         if neighbour is None or neighbour.dials:
             log.warning("a connection was refused: not a neighbour that dials this agent")
@@ -284,8 +257,7 @@ class Connections:
         while True:
             before = neighbour.connected
             try:
-                async with asyncio.timeout(self._handshake):
-                    tls = await dial(neighbour.host, neighbour.port, self._client_context)
+                tls = await self._secured(neighbour)
                 if self._who(tls) is neighbour:
                     _Connection(self, neighbour, tls)
                 elif tls.certificate is None:
@@ -295,10 +267,26 @@ class Connections:
                     tls.abort()
                     self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
                 await asyncio.wait([tls.over])
+            except DetourError as error:
+                neighbour.ended(str(error))
+                log.warning("no way to %s: %s", neighbour.name, error)
             except OSError as error:  # of TLS and of time, too
                 neighbour.ended(_reason(error), turned_away=_turns_away(error))
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
+
+    async def _secured(self, neighbour: Neighbour) -> TlsSocket:
+        """Return a connection to a neighbour, after the handshake; at a relay, when it has come there too."""
+        meeting = neighbour.meeting
+        if meeting is not None:
+            neighbour.trouble = neighbour.trouble or "not at the relay yet"
+        raw = await dialled(
+            neighbour.host, neighbour.port, proxy=neighbour.proxy, meeting=meeting, seconds=self._handshake
+        )
+        server = meeting is not None and meeting.side is Side.FIRST
+        context = self._server_context if server else self._client_context
+        async with asyncio.timeout(self._handshake):
+            return await secured(raw, context, server=server)
 
     def _who(self, tls: TlsSocket) -> Neighbour | None:
         """Return the neighbour whose certificate was shown: compared after every handshake."""
@@ -375,12 +363,6 @@ class _Connection:
             if not neighbour.trouble:
                 reason = "closed" if error is None else _reason(error)
                 neighbour.ended(reason, turned_away=error is None or _turns_away(error))
-
-
-def _send_away(tls: TlsSocket, judged: asyncio.Task[None]) -> None:
-    """Close a connection whose handshake was broken off."""
-    if judged.cancelled():
-        tls.abort()
 
 
 def _turns_away(error: BaseException) -> bool:
