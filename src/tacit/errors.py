@@ -12,6 +12,7 @@
     │   ├── ProtectionError   mechanism, algorithm and the protection asked for do not go together
     │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
     │   ├── FileError         a file is missing, unreadable or does not say what it must
+    │   │   └── DamagedError  a file is not what was written: a disk has changed it, or it was cut short
     │   ├── LedgerError       a ledger is damaged, or was asked to forget
     │   └── VacuousError      a guarantee was asked for that cannot mean anything
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
@@ -72,6 +73,10 @@ class AlgorithmError(InputError):
 
 class FileError(InputError):
     """A file is missing, unreadable or does not say what it must."""
+
+
+class DamagedError(FileError):
+    """A file is not what was written: a disk has changed it, or it was cut short."""
 
 
 class LedgerError(InputError):

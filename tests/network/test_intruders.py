@@ -662,6 +662,7 @@ def test_a_server_with_another_members_key_is_not_spoken_to(federation):
 def test_a_damaged_file_is_an_error_with_a_sentence(federation):
     agent = federation.agent("alpha")
     agent.file.write_bytes(b"not a database, and nothing like one" * 40)
+    agent.file.chmod(0o600)
     with pytest.raises(FileError, match="is damaged"):
         agent.run()
 

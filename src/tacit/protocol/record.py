@@ -1,6 +1,7 @@
 """All that a member must remember of its run, beside its messages and checkpoints: one typed record.
 
-`tacit.protocol.run` says how it changes. It is written whole, with a version: another one is refused.
+`tacit.protocol.run` says how it changes. It is written whole, with a version and a check: another version is
+refused, and so is what a disk has changed.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from tacit.errors import FileError
+from tacit.errors import DamagedError, FileError
+from tacit.protocol.sealing import DAMAGED, seal, unseal
 
-VERSION = 1
+VERSION = 2
 """Of the record; another one is refused."""
 
 
@@ -108,25 +110,41 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def encode(self) -> bytes:
         """Return the record as bytes."""
-        return msgspec.msgpack.encode(self)
+        return seal(msgspec.msgpack.encode(self))
 
     @classmethod
     def decode(cls, data: bytes) -> Record:
-        """Return the record; refuse that of another version. What is cut short is a `msgspec.DecodeError`."""
+        """Return the record; refuse that of another version, and what was cut short or changed."""
         try:
-            version = msgspec.msgpack.decode(data, type=_Versioned).version
-        except msgspec.ValidationError:
-            version = 0
+            written = unseal(data)
+        except DamagedError:
+            if _version(data) in (VERSION, None):
+                raise
+            written = data  # before there were checks
+        version = _version(written)
         if version != VERSION:
             raise FileError(
-                f"was written by another version of tacit (record {version}, and this one reads {VERSION}): end "
-                "the run with the version that began it."
+                f"was written by another version of tacit (record {version or 0}, and this one reads {VERSION}): "
+                "end the run with the version that began it."
             )
-        return msgspec.msgpack.decode(data, type=cls)
+        try:
+            return msgspec.msgpack.decode(written, type=cls)
+        except msgspec.MsgspecError as error:
+            raise DamagedError(DAMAGED) from error
 
 
 class _Versioned(msgspec.Struct):
     version: int = 0
+
+
+def _version(data: bytes) -> int | None:
+    """Return the version of a record; 0 for what is none, and nothing where the bytes cannot be read at all."""
+    try:
+        return msgspec.msgpack.decode(data, type=_Versioned).version
+    except msgspec.ValidationError:
+        return 0
+    except msgspec.DecodeError:
+        return None
 
 
 def _draw_of(key: bytes) -> str:

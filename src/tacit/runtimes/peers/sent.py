@@ -37,6 +37,11 @@ class Sent:
         self._next = numbers[-1] + 1 if numbers else 0
         self._descriptor: int | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever sent, as far as the files say."""
+        return not self._segments
+
     def append(self, links: Places, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
