@@ -15,8 +15,9 @@ import msgspec
 from tacit.errors import DamagedError, FileError
 from tacit.protocol.sealing import DAMAGED, seal, unseal
 
-VERSION = 2
-"""Of the record; another one is refused."""
+VERSION = 3
+"""Of the record and of the checkpoints beside it; another one is refused, unless it is an answer and no more."""
+_SAME_ANSWERS = (1, 2)  # erased records of these are as today's, but for the check at their end
 
 
 class Stage(Enum):
@@ -117,14 +118,16 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         """Return the record; refuse that of another version, and what was cut short or changed."""
         try:
             written = unseal(data)
+            head = _head(written) or _Versioned()
         except DamagedError:
-            if _version(data) in (VERSION, None):
+            written, unchecked = data, _head(data)
+            if unchecked is None or unchecked.version == VERSION:
                 raise
-            written = data  # before there were checks
-        version = _version(written)
-        if version != VERSION:
+            head = unchecked  # of before there were checks
+        is_over = head.stage == Stage.ERASED.value
+        if head.version != VERSION and not (is_over and head.version in _SAME_ANSWERS):
             raise FileError(
-                f"was written by another version of tacit (record {version or 0}, and this one reads {VERSION}): "
+                f"was written by another version of tacit (record {head.version}, and this one reads {VERSION}): "
                 "end the run with the version that began it."
             )
         try:
@@ -135,14 +138,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class _Versioned(msgspec.Struct):
     version: int = 0
+    stage: str = ""
 
 
-def _version(data: bytes) -> int | None:
-    """Return the version of a record; 0 for what is none, and nothing where the bytes cannot be read at all."""
+def _head(data: bytes) -> _Versioned | None:
+    """Return how a record begins; version 0 for what is none, and nothing where the bytes end too early or late."""
     try:
-        return msgspec.msgpack.decode(data, type=_Versioned).version
+        return msgspec.msgpack.decode(data, type=_Versioned)
     except msgspec.ValidationError:
-        return 0
+        return _Versioned()
     except msgspec.DecodeError:
         return None
 
