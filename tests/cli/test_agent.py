@@ -152,7 +152,7 @@ def test_records_that_have_changed_are_noticed_and_must_be_accepted(options, run
     assert not list(Path().glob("north-*.state")), "nothing was sent"
     code, _, err = run("agent", "second.toml", *words, "--changed", "nobody")
     assert code == 2
-    assert "--changed nobody: is no member" in err
+    assert "nobody is said to have changed and is no member" in err
     others([name for name in NAMES if name != "north"], file="second.toml")
     code, out, err = run("agent", "second.toml", *words, "--accept-change")
     assert code == 0, err

@@ -113,7 +113,7 @@ def test_solve_hides_whole_costs_on_demand(run):
     assert run("solve", "sums.toml", "--protect", "affine")[0] == 0
     code, _, err = run("solve", "problem.toml", "--algorithm", "newton")
     assert code == 2
-    assert "AffineMasks with 'newton' is refused" in err
+    assert "'newton' with affine masks is refused" in err
 
 
 def test_demo_says_everything_it_must(run):
@@ -161,7 +161,7 @@ def test_the_console_script_is_installed(tmp_path):
     assert shown.returncode == 2
     assert (
         shown.stderr
-        == "tacit: nowhere.toml: cannot be read (No such file or directory); `tacit init` writes an example.\n"
+        == "tacit: nowhere.toml: cannot be read (No such file or directory). `tacit init` writes an example.\n"
     )
 
 

@@ -104,7 +104,7 @@ def test_every_model_has_a_name_and_refuses_what_means_nothing_to_it():
     for name in MODELS:
         assert type(model_of(name, {})).__name__ == MODELS[name].estimator
     assert math.inf == model_of("logistic", {"C": None}).C
-    with pytest.raises(InputError, match="--l1-ratio means nothing to a ridge model"):
+    with pytest.raises(InputError, match="l1_ratio means nothing to a ridge model"):
         model_of("ridge", {"l1_ratio": 0.5})
     with pytest.raises(InputError, match="--exposure means nothing to a linear model"):
         model_of("linear", {"exposure": "days"})

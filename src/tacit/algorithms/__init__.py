@@ -42,6 +42,18 @@ ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
 ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, "total": Total}
 """What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
+
+def called(algorithm: object) -> str:
+    """Return the name of an algorithm, or of a class of them, as files and commands have it.
+
+    >>> called(GradientTracking), called(Direct())
+    ('gradient-tracking', 'direct')
+    """
+    kind = algorithm if isinstance(algorithm, type) else type(algorithm)
+    known: dict[str, type] = {**ALGORITHMS, **ERRANDS}
+    return next((name for name, each in known.items() if each is kind), kind.__name__)
+
+
 __all__ = [
     "ADMM",
     "ALGORITHMS",
@@ -63,4 +75,5 @@ __all__ = [
     "Newton",
     "Standardised",
     "Total",
+    "called",
 ]

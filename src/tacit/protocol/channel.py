@@ -214,7 +214,8 @@ class Dialogue:
         if greeting.columns and channel.columns and greeting.columns != channel.columns:
             raise ProtocolError(
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
-                "lines of the files, or agree on a data dictionary: tacit federation new --like."
+                "lines of the files, or agree on a data dictionary.",
+                command="`tacit federation new --like FILE` drafts one.",
             )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(greeting.wanted)

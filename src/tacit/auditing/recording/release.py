@@ -86,7 +86,7 @@ def release(
     if drawn_afresh(masks):
         return release_sums(masks, network, [secrets], coalition, keys=keys)
     if not drawn_once(masks):
-        raise InputError(f"the audit knows Gaussian masks and secret sums, and no {type(masks).__name__}.")
+        raise InputError("the audit knows Gaussian masks and secret sums, and no other masks.")
     width = _width(masks)
     views, kept, scales = [], [], []
     for start in range(0, min(secrets.shape[1], _MOST * (width or secrets.shape[1])), width or secrets.shape[1]):
@@ -191,7 +191,7 @@ def _cost(masks: Once, secrets: Array) -> Any:
     if isinstance(masks.basis, Components):
         functions = masks.basis.functions
         return stack([Expansion(functions, row, dim=1) for row in secrets])  # no function is asked for a value
-    raise InputError(f"the audit has no made-up costs for the basis {type(masks.basis).__name__}.")
+    raise InputError("the audit has no made-up costs for this basis.")
 
 
 def _view(coalition: Sequence[int], recorder: Recorder, published: Published, width: int) -> View:

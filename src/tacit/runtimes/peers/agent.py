@@ -108,7 +108,10 @@ class Agent:
         certificate = self.key.with_suffix(".crt")
         for path in (self.key, certificate):
             if not path.exists():
-                raise InputError(f"{path}: is not there; `tacit keygen` makes a key and its certificate.")
+                raise InputError(
+                    f"{path}: is not there; a key and its certificate lie side by side.",
+                    command="`tacit keygen` makes both.",
+                )
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
