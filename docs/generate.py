@@ -22,6 +22,7 @@ import tacit
 from tacit import errors
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import app
+from tacit.protocol.versions import RELEASES, common
 
 MADE_BY_TACIT = (
     tacit.federation.Assessment,
@@ -187,6 +188,17 @@ def exceptions() -> list[str]:
     return table(("error", "a kind of", "meaning"), rows)
 
 
+def releases() -> list[str]:
+    """Return which versions of tacit can take part in one run, and in which protocol."""
+    heads = ("tacit", "speaks", *(f"with {release.software}" for release in RELEASES))
+    rows = []
+    for one in RELEASES:
+        shared = (common(one, other) for other in RELEASES)
+        cells = ("–" if number is None else f"protocol {number}" for number in shared)
+        rows.append((f"from {one.software} on", ", ".join(map(str, one.protocols)), *cells))
+    return table(heads, rows)
+
+
 PARTS: dict[str, Callable[[], list[str]]] = {
     "commands": commands,
     "names": names,
@@ -194,6 +206,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "algorithms": algorithms,
     "combinations": combinations,
     "errors": exceptions,
+    "releases": releases,
     "house": house.drawing,
     "rooms": house.table,
 }

@@ -5,8 +5,8 @@ masks), and what only a command can do stands in `command=`, which commands prin
 """
 
 import ast
-import pickle
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -67,9 +67,9 @@ def strings(tree):
     raised = [c for c in calls if isinstance(c.func, ast.Name) and c.func.id in vars(errors)]
     said = {id(part) for call in raised for value in call.args for part in ast.walk(value)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in notes:
-            if " " in node.value.strip() or id(node) in said:
-                yield node, id(node) in commands
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in notes
+        if text and (" " in node.value.strip() or id(node) in said):
+            yield node, id(node) in commands
 
 
 def modules():
@@ -142,7 +142,7 @@ CALLED_BY_ITS_CLASS = {
     "masks/drawing.py",  # whatever was given for masks: a class of one's own
     "masks/changed.py",  # likewise
     "solving/problem.py",  # whatever was given for a cost
-    "solving/choice.py",  # an algorithm of one's own that does not say what it must
+    "algorithms/declarations.py",  # an algorithm of one's own that does not say what it must
     "costs/family.py",  # whatever was given for a rough term
     "dispatch/pandapower_net.py",  # whatever was given for a network
     "protocol/run.py",  # an event of the protocol: no command meets it
@@ -156,12 +156,12 @@ def test_no_error_calls_a_thing_by_its_class():
         if where not in CALLED_BY_ITS_CLASS
         for line in named_after_a_class(tree)
     ]
-    assert not found, "MASKS[masks.kind] and algorithms.called(…) are what files and commands say"
+    assert not found, "MASKS[masks.kind] and algorithms.name_of(…) are what files and commands say"
 
 
 def test_what_to_type_is_no_part_of_what_python_raises():
     error = FileError("there is no ledger.", command="`tacit ledger new` starts one.")
     assert str(error) == "there is no ledger."
     assert error.command == "`tacit ledger new` starts one."
-    copy = pickle.loads(pickle.dumps(error))
+    copy = deepcopy(error)
     assert (str(copy), copy.command) == (str(error), error.command)

@@ -192,6 +192,8 @@ class Algorithm(Protocol):
     """The kind of mixing weights that it prefers."""
     window: ClassVar[int | None] = None
     """How many rounds show whether it converges; None for as many as usual."""
+    adds_slopes: ClassVar[bool] = False
+    """Whether it adds up slopes, at kinks too: rough terms need not add up, and the slopes at its end prove it."""
 
     @property
     def points_at_once(self) -> int:
@@ -208,6 +210,10 @@ class Algorithm(Protocol):
         """Return settings for the costs and the network of a `tacit.algorithms.Landscape`; refuse misfits."""
         return cls()
 
+    def refuse(self, x: Array, cost: Cost) -> None:
+        """Refuse a cost that no run could begin with: asked of an agent before it meets the others."""
+        return
+
     @abstractmethod
     def init(self, x: Array, cost: Cost) -> Any:
         """Return the state before the first round, from the public starting point x."""
@@ -215,6 +221,13 @@ class Algorithm(Protocol):
     @abstractmethod
     def step(self, state: Any, peers: Peers, cost: Cost) -> Any:
         """Return the state after one more round."""
+
+    def error(self, state: Any) -> Array | None:
+        """Return its own estimate of max |x − x*|: then every round is looked at, and that decides.
+
+        The state's field of this name, where it has one; None elsewhere.
+        """
+        return getattr(state, "error", None)
 
     def findings(self, state: Any) -> Findings:
         """Return what the last state says beside x."""
@@ -226,21 +239,3 @@ class Algorithm(Protocol):
         Infinite where there are none, or where they start at the masks' scale.
         """
         return np.inf
-
-
-@runtime_checkable
-class Estimating(Protocol):
-    """A state that says how far x is from the optimum: then every round is looked at, and that decides."""
-
-    @property
-    def error(self) -> Array:
-        """Return the algorithm's own estimate of max |x − x*|."""
-
-
-@runtime_checkable
-class Tunable(Protocol):
-    """Settings that know which costs they take, whether or not they derive from `Algorithm`."""
-
-    @classmethod
-    def tuned(cls, landscape: Any) -> Self:
-        """Return settings for a landscape; refuse misfits."""

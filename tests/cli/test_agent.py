@@ -246,15 +246,15 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
         assert err.count("\n") == 1
         assert not list(Path().glob("*.state"))
 
-    refused("'nrth' is no member; the manifest has east, north", me="nrth")
+    refused("'nrth' is no member; there are east, north", me="nrth")
     refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
-    refused("is not the certificate that the manifest has for north", key="south.key")
+    refused("is not the certificate by which the others know north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
     refused("line 2, column 'dose': is not a number", data="worse.csv")
     refused(
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )
-    refused("--cost logistic, and the manifest says ridge", cost="logistic")
+    refused("cost = 'logistic', and the manifest has 'ridge'", cost="logistic")
     refused("no-ledger.sqlite: there is no ledger; `tacit ledger new` starts one", ledger="no-ledger.sqlite")
     refused("of-south.sqlite: is the ledger of south, not of north", ledger="of-south.sqlite")
     refused("address = 'here' must be host:port", listen="here")
@@ -277,8 +277,8 @@ def test_another_manifest_is_said_once_in_good_english(run, federation, others):
     others([name for name in NAMES if name != "north"])
     code, _, err = run("agent", "mine.toml", "--me", "north", "--data", "north.csv")
     assert code == 3
-    said = [line for line in err.splitlines() if "another manifest" in line]
-    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another manifest, different in: privacy, model\. Compare the files\."
+    said = [line for line in err.splitlines() if "another agreement" in line]
+    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another agreement, different in: privacy, model\. Compare the two\."
     assert all(re.fullmatch(wanted, line) for line in said), err
     assert 1 <= len(said) == len(set(said)), "dialled many times, said once"
     assert err.splitlines()[-1].endswith("the run goes on when both are back.")

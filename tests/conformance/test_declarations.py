@@ -1,6 +1,8 @@
 """What an algorithm declares: defaults for those that derive from the protocol, five lines for those that do not."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import networkx as nx
@@ -10,6 +12,7 @@ import pytest
 import tacit
 from tacit.algorithms import ALGORITHMS, ERRANDS
 from tacit.errors import AlgorithmError
+from tacit.runtimes.looking import Look
 from tacit.runtimes.stopping import StoppingRule
 from tacit.solving.solve import prepare
 from tacit.testing import check_algorithm, small_problem
@@ -77,6 +80,29 @@ def test_an_algorithm_of_somebodys_own_runs_masked_and_unmasked(kind):
     job = prepare(PROBLEM, algorithm=kind(), privacy=None).job
     assert job.findings(State(np.zeros(1), np.zeros(1))) == Findings()
     assert job.watch(None).rule == StoppingRule()
+
+
+class Estimate(NamedTuple):
+    x: np.ndarray
+    error: np.ndarray
+
+
+@pytest.mark.parametrize("kind", [Derived, Foreign])
+def test_a_state_may_say_how_far_it_is_from_the_optimum(kind):
+    observer = prepare(PROBLEM, algorithm=kind(), privacy=None).job.observer()
+    start, end = Estimate(np.zeros(1), np.array(np.inf)), Estimate(np.ones(1), np.array(0.25))
+    assert Look.read(observer.tell(start, end)).error == 0.25
+    assert Look.read(observer.tell(State(start.x, start.x), State(end.x, end.x))).error is None
+
+
+def test_nobody_else_looks_at_the_class_of_an_algorithm():
+    home = Path(tacit.__file__).parent
+    known = "|".join(["Algorithm", *(kind.__name__ for kind in [*ALGORITHMS.values(), *ERRANDS.values()])])
+    asks = re.compile(rf"(hasattr|getattr)\([\w.]*algorithm\b|isinstance\([^()]*\b({known})\b")
+    asking = {
+        path.relative_to(home).as_posix() for path in home.rglob("*.py") if asks.search(path.read_text("utf-8"))
+    }
+    assert asking == {"algorithms/declarations.py", "solving/choice.py"}  # which reads the settings one by one
 
 
 def test_an_algorithm_that_does_not_say_what_it_adds_up_has_no_settings():

@@ -402,7 +402,7 @@ def resolves(dotted):
     return True
 
 
-@pytest.mark.parametrize("name", ["reference.md", "protection.md"])
+@pytest.mark.parametrize("name", ["reference.md", "protection.md", "peers.md"])
 def test_generated_parts_are_what_the_code_says(name, tmp_path, monkeypatch):
     """Names, commands, algorithms, combinations and errors are generated: `python docs/generate.py` repairs them."""
     page = ROOT / "docs" / name

@@ -43,15 +43,9 @@ ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, 
 """What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
 
-def called(algorithm: object) -> str:
-    """Return the name of an algorithm, or of a class of them, as files and commands have it.
-
-    >>> called(GradientTracking), called(Direct())
-    ('gradient-tracking', 'direct')
-    """
-    kind = algorithm if isinstance(algorithm, type) else type(algorithm)
-    known: dict[str, type] = {**ALGORITHMS, **ERRANDS}
-    return next((name for name, each in known.items() if each is kind), kind.__name__)
+def name_of(kind: type) -> str:
+    """Return what files and commands call an algorithm or an errand; somebody's own goes by its class."""
+    return next((name for name, known in {**ALGORITHMS, **ERRANDS}.items() if known is kind), kind.__name__)
 
 
 __all__ = [
@@ -75,5 +69,5 @@ __all__ = [
     "Newton",
     "Standardised",
     "Total",
-    "called",
+    "name_of",
 ]

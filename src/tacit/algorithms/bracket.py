@@ -69,6 +69,7 @@ class Bracket(Algorithm):
 
     handles_rough = True
     handles_nonconvex = True
+    adds_slopes = True
     sums = (Summand.GRADIENTS,)
 
     @property

@@ -132,6 +132,10 @@ class Standardised(Algorithm):
     def _fits(self) -> Any:
         return _INNER[self.inner]()
 
+    def refuse(self, x: Array, cost: Any) -> None:
+        """Refuse a cost that has no columns, or does not say how many records it has."""
+        self.init(x, cost)
+
     def init(self, x: Array, cost: Any) -> State:
         """Start with nothing known; a cost must say how many records it has (`facts`)."""
         if not cost.facts.shape[-1]:

@@ -81,6 +81,7 @@ def _show(result: Assessment) -> None:
     if masks.level != "none":
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
+    say(f"Protocol {manifest.protocol}: all members need a tacit that speaks it, and this one does.")
     if certificate is not None:
         say(certificate.statement())
         say(UNCOUNTED if telling is None or telling.tells is None else telling.tells.sentence())

@@ -15,6 +15,7 @@ from tacit.federation.identity import fingerprint
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import address_of
 from tacit.listing import listed
+from tacit.protocol.versions import unspoken
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
 from tacit.spelling import did_you_mean
@@ -83,6 +84,7 @@ class Assessment:
             "pairing": manifest.privacy.pairing,
             "dropout": manifest.dropout,
             "epoch": manifest.epoch,
+            "protocol": manifest.protocol,
             "members": members,
             "private": self.certificate is not None and self.certificate.is_private,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
@@ -94,6 +96,7 @@ def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) 
     """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours."""
     if me is not None:
         refuse_stranger(manifest, me)
+    refuse_unspoken(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
     reached = {} if me is None else reach(manifest, manifest.neighbours()[me])
@@ -105,6 +108,13 @@ def refuse_stranger(manifest: Manifest, me: str) -> None:
     if me not in manifest.members:
         meant = did_you_mean(me, manifest.members)
         raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.{meant}")
+
+
+def refuse_unspoken(manifest: Manifest) -> None:
+    """Refuse a run that is pinned to a protocol which this tacit does not speak."""
+    why = unspoken(manifest.protocol)
+    if why:
+        raise InputError(why)
 
 
 def reach(manifest: Manifest, names: Iterable[str]) -> dict[str, bool]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 import msgspec
 import networkx as nx
 
-from tacit.algorithms import ALGORITHMS
+from tacit.algorithms import ALGORITHMS, name_of
 from tacit.errors import InputError
 from tacit.federation.cards import Card
 from tacit.federation.fitting import OF_ROWS, Fitting
@@ -26,6 +26,7 @@ from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member, Model, Stop
 from tacit.network import well_connected
+from tacit.protocol.versions import PROTOCOL
 from tacit.solving.choice import among_sums
 from tacit.solving.floor import rounding_floor
 from tacit.spelling import did_you_mean
@@ -79,6 +80,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         data=plan.data,
         stop=plan.stop,
         dropout=cast(Literal["wait", "exclude"], plan.dropout),
+        protocol=PROTOCOL,
     )
     wrong = manifest.problems()
     if wrong:
@@ -133,8 +135,7 @@ def _fitting_algorithm(level: str, model: Model | None, unknowns: int) -> str:
         )
     if level == "quadratic":
         return "direct"
-    kind = among_sums(unknowns, rough=model is not None and model.l1 > 0)
-    return next(name for name, known in ALGORITHMS.items() if known is kind)
+    return name_of(among_sums(unknowns, rough=model is not None and model.l1 > 0))
 
 
 def _unknowns(plan: Plan) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tacit.costs import Family
+from tacit.federation.checking import refuse_unspoken
 from tacit.federation.epochs import Epochs
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import address_of
@@ -34,6 +35,7 @@ def seat_of(manifest: Manifest, me: str) -> Seat:
         epoch=manifest.epoch,
         previous=manifest.previous,
         lineage=Epochs(manifest),
+        protocol=manifest.protocol,
     )
 
 
@@ -54,6 +56,7 @@ def join(
     names of the unknowns, where the data have any: neighbours who have others are refused.
     """
     agreed = manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
+    refuse_unspoken(agreed)
     return Agent(
         agreed.job(),
         seat_of(agreed, me),

@@ -8,9 +8,10 @@ from typing import cast
 
 import msgspec
 
-from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm
+from tacit.algorithms import AnyAlgorithm, name_of
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Masks, Member, Stop
+from tacit.protocol.versions import PROTOCOL
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.local import endpoints, refuse_unshared
 
@@ -18,7 +19,6 @@ from tacit.runtimes.peers.local import endpoints, refuse_unshared
 def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
     """Return the manifest of a job on this machine; new keys go into *folder*."""
     refuse_unshared(job)
-    name = next(name for name, kind in {**ALGORITHMS, **ERRANDS}.items() if kind is type(job.algorithm))
     settings = dataclasses.asdict(cast(AnyAlgorithm, job.algorithm))
     settings = msgspec.json.decode(msgspec.json.encode(settings))  # as members read them from the file
     members = {
@@ -32,7 +32,8 @@ def manifest_of(job: Job, names: list[str], folder: Path) -> Manifest:
         links=[(names[i], names[j]) for i, j in job.network.links],
         members=members,
         privacy=Masks.of(job.privacy),
-        algorithm={"name": name, "weights": job.weights, **settings},
+        algorithm={"name": name_of(type(job.algorithm)), "weights": job.weights, **settings},
         x0=job.x0.tolist(),
         stop=Stop(tolerance=job.rule.tolerance, max_rounds=job.rule.max_rounds, floor=job.floor),
+        protocol=PROTOCOL,
     )

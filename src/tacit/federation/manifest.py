@@ -20,6 +20,7 @@ from tacit.federation.foreign import refuse_acting
 from tacit.federation.sections import Masks, Member, Model, Stop, address_of
 from tacit.fields import read_fields
 from tacit.network import Network
+from tacit.protocol.versions import unspoken
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
@@ -49,6 +50,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often members or links have been left out of this run."""
     previous: str = ""
     """The session of the epoch before this one."""
+    protocol: int = 1
+    """What all members' agents speak in this run; files that do not say are of the first."""
 
     @classmethod
     def read(cls, path: str | Path) -> Manifest:
@@ -56,7 +59,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         All that is wrong is said at once.
         """
-        manifest = read_fields(path, cls)
+        try:
+            manifest = read_fields(path, cls)
+        except FileError:
+            _refuse_later(path)
+            raise
         wrong = manifest.problems()
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
@@ -89,8 +96,13 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return wrong
 
     def session(self) -> str:
-        """Return the hash that names the run; the order of the members counts, since it numbers the agents."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+        """Return the hash that names the run; the order of the members counts, since it numbers the agents.
+
+        It is that of every version of tacit: a field that was added later counts where it says something.
+        """
+        fields = msgspec.to_builtins(self)
+        agreed = {name: value for name, value in fields.items() if _ADDED.get(name, ...) != value}
+        return hashlib.sha256(msgspec.json.encode(agreed)).hexdigest()
 
     def parts(self) -> dict[str, str]:
         """Return a short hash of every part, so that a difference can be named."""
@@ -185,6 +197,24 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _algorithm(self) -> tuple[Agreed, str]:
         return agreed(self.algorithm)
+
+
+_ADDED = {"protocol": 1}
+"""Fields that the first manifests did not have, and what they say where they say nothing."""
+
+
+class _Pinned(msgspec.Struct):
+    protocol: int = 1
+
+
+def _refuse_later(path: str | Path) -> None:
+    """Refuse a file of a protocol that this tacit does not speak: its other words may be later ones, too."""
+    try:
+        why = unspoken(read_fields(path, _Pinned).protocol)
+    except FileError:
+        return
+    if why:
+        raise FileError(f"{path}: {why}") from None
 
 
 def _without_none(value: Any) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
-from tacit.federation.checking import refuse_stranger
+from tacit.federation.checking import refuse_stranger, refuse_unspoken
 from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
@@ -23,8 +23,9 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.records import cost_of, feature_names, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
+from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers import Agent
-from tacit.runtimes.peers.refusing import tell_unfit
+from tacit.runtimes.peers.refusing import tell_unfit, tell_version
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
 from tacit.tables import Sheet, read_sheet
@@ -87,6 +88,9 @@ def participate(
     """
     refuse_stranger(manifest, me)
     refuse_nothing_hidden(manifest)
+    if unspoken(manifest.protocol):
+        tell_version(manifest.job(), seat_of(manifest, me), key, listen=listen)
+    refuse_unspoken(manifest)
     folder = folder or key.parent
     if isinstance(data, Path) and data.suffix.lower() != ".npz":
         data = read_sheet(data)

@@ -14,7 +14,7 @@ A *channel* lives as long as the run, over any number of connections. Messages a
 A *dialogue* is what is said on one connection under it, with a state of its own:
 
     state     frame      then
-    NEW       HELLO      judge session and name; send again what the peer wants; OPEN
+    NEW       HELLO      judge version, session and name; send again what the peer wants; OPEN
     OPEN      DATA       next in order: keep; seen before: ignore; anything else: violation
     OPEN      PING, BYE  –
     any       other      violation
@@ -32,6 +32,7 @@ import msgspec
 
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol.frames import Frame, Kind, Parser, Parting
+from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
 _AHEAD = 4096  # messages that may wait here
@@ -39,8 +40,8 @@ _AHEAD_BYTES = 1 << 26
 _KEPT_BYTES = 1 << 28  # of messages that a peer has not acknowledged
 
 
-class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The first frame each way."""
+class Hello(msgspec.Struct, frozen=True):
+    """The first frame each way. Fields that are not known here are of a later tacit, and are ignored."""
 
     session: str
     """The hash of the manifest: the same at every agent, or nothing is said."""
@@ -52,16 +53,37 @@ class Hello(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The number of the first message that this side does not have."""
     columns: str = ""
     """A hash of the names of its columns, bound to the session; empty where its data have no names."""
+    protocol: int = PROTOCOL
+    """Which it speaks on this link."""
+    software: str = SOFTWARE
+    """Its version of tacit, for people."""
+
+
+class _Versions(msgspec.Struct, frozen=True):
+    """As much of a greeting as can be read in any protocol."""
+
+    protocol: int = 0
+    software: str = ""
 
 
 class Channel:
     """Messages to and from one neighbour."""
 
     def __init__(
-        self, *, me: str, neighbour: str, session: str, parts: dict[str, str], limit: int, columns: str = ""
+        self,
+        *,
+        me: str,
+        neighbour: str,
+        session: str,
+        parts: dict[str, str],
+        limit: int,
+        columns: str = "",
+        protocol: int = PROTOCOL,
     ) -> None:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
-        self.columns = columns
+        self.columns, self.protocol = columns, protocol
+        self.speaks = protocol if protocol in SPOKEN else PROTOCOL
+        """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
@@ -134,7 +156,15 @@ class Channel:
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
-        greeting = Hello(self.session, self.parts, self.me, self.neighbour, self.expected, self.columns)
+        greeting = Hello(
+            self.session,
+            self.parts,
+            self.me,
+            self.neighbour,
+            self.expected,
+            self.columns,
+            self.speaks,
+        )
         return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(greeting))
 
     def refuse_unsent(self, number: int) -> None:
@@ -201,13 +231,18 @@ class Dialogue:
     def _greeted(self, frame: Frame) -> list[Frame]:
         channel = self.channel
         try:
+            versions = msgspec.json.decode(frame.body, type=_Versions)
+            if versions.protocol != channel.protocol:
+                raise ProtocolError(
+                    mismatch(channel.neighbour, versions.protocol, versions.software, channel.protocol)
+                )
             greeting = msgspec.json.decode(frame.body, type=Hello)
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if greeting.session != channel.session:
             differ = [name for name, value in channel.parts.items() if greeting.parts.get(name) != value]
             raise ProtocolError(
-                f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the files."
+                f"{channel.neighbour} has another agreement, different in: {', '.join(differ)}. Compare the two."
             )
         if (greeting.name, greeting.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")

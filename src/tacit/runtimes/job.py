@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tacit.algorithms.declarations import answering
 from tacit.costs import CostStack, Family
 from tacit.masks import Hidden, Mechanism, Source
 from tacit.masks.mechanism import EVERY_ROW
 from tacit.network import Network
 from tacit.runtimes.doubt import Doubt
+from tacit.runtimes.looking import Observer
 from tacit.runtimes.stopping import Check, Conclusion, Progress, StoppingRule, Watch
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Algorithm, Array, Findings, Peers
@@ -36,7 +38,7 @@ class Job:
 
     def watch(self, on_progress: Callable[[Progress], None] | None) -> Watch:
         """Return who judges this run."""
-        window = self.algorithm.window if isinstance(self.algorithm, Algorithm) else None
+        window = answering(self.algorithm).window
         return Watch(
             self.rule,
             floor=self.floor,
@@ -46,9 +48,13 @@ class Job:
             **({} if window is None else {"window": window}),
         )
 
+    def observer(self, seen: Array | None = None) -> Observer:
+        """Return who looks at the states of this run; *seen* is x at the last look."""
+        return Observer(answering(self.algorithm).error, seen)
+
     def findings(self, state: Any) -> Findings:
         """Return what the last state says beside x, where the algorithm knows."""
-        return self.algorithm.findings(state) if isinstance(self.algorithm, Algorithm) else Findings()
+        return answering(self.algorithm).findings(state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

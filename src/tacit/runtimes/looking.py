@@ -14,11 +14,12 @@ the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.typing import Array, Estimating
+from tacit.typing import Array
 
 _UNTOLD = -1.0  # in the place of an error that an algorithm does not know
 
@@ -44,9 +45,10 @@ class Look(NamedTuple):
 
 
 class Observer:
-    """One agent's side of a look, or that of all agents at once."""
+    """One agent's side of a look, or that of all agents at once; *error* says how far a state is from the limit."""
 
-    def __init__(self, seen: Array | None = None) -> None:
+    def __init__(self, error: Callable[[Any], Array | None], seen: Array | None = None) -> None:
+        self._error = error
         self.seen = seen
         """x at the last look; the start before the first."""
 
@@ -54,8 +56,11 @@ class Observer:
         """Return what this agent says after a round from one state to the next."""
         x = np.atleast_2d(after.x)
         seen = before.x if self.seen is None else self.seen
-        error = float(after.error) if isinstance(after, Estimating) else _UNTOLD
-        numbers = [_largest(x), _largest(after.x - before.x), _largest(after.x - seen), drift(before, after), error]
+        error = self._error(after)
+        numbers = [
+            _largest(x), _largest(after.x - before.x), _largest(after.x - seen), drift(before, after),
+            _UNTOLD if error is None else float(error),
+        ]  # fmt: skip
         self.seen = after.x
         return np.concatenate([numbers, x.max(axis=0), (-x).max(axis=0)])
 

@@ -20,7 +20,7 @@ from tacit.masks.sums import refuse_uncancelled
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import Together
-from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.looking import Look
 from tacit.runtimes.stopping import Check, Conclusion, Progress
 from tacit.runtimes.transcript import farthest
 from tacit.typing import Array, Cost, Peers
@@ -110,13 +110,13 @@ def run_agent(
         del hidden  # and the masks with it
         if on_commit is not None:
             on_commit()
-        watch, observer = job.watch(on_progress), Observer()
+        watch, observer = job.watch(on_progress), job.observer()
         state, done, looks = algorithm.init(job.x0, cost), 0, []
         conclusion: Conclusion | None = None
         recalled = memory.recall()
         if recalled is not None:
             state, done, looks = type(state)(*recalled.state), recalled.done, list(recalled.looks)
-            observer = Observer(recalled.seen)
+            observer = job.observer(recalled.seen)
             for round_, look in looks:
                 conclusion = watch.look(round_, look)
         check_at = watch.next_check(looks[-1][0] if looks else 0)

@@ -19,7 +19,7 @@ from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Hide, Job, Run
-from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.looking import Look
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
@@ -131,7 +131,7 @@ def run(
     if job.privacy is not None:
         source = Keystreams(agent_keys(len(network), seed=job.privacy.seed), network.degrees)
         cost, peers = (hide or job.privacy.hide)(cost, peers, source, network=network)
-    watch, observer = job.watch(on_progress), Observer()
+    watch, observer = job.watch(on_progress), job.observer()
     x0 = job.x0 if job.algorithm.sums else np.tile(job.x0, (len(network), 1))
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
         state = job.algorithm.init(x0, cost)

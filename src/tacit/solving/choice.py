@@ -54,9 +54,10 @@ from tacit.algorithms import (
     Landscape,
     MultiConsensus,
     Newton,
-    called,
+    name_of,
 )
 from tacit.algorithms.chebyshev import Gossip
+from tacit.algorithms.declarations import answering, refuse_costs, refuse_undeclared
 from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.coverage import MASKS
 from tacit.errors import AlgorithmError, CostError, ProtectionError
@@ -66,9 +67,6 @@ from tacit.solving.algorithm_section import weights_called
 from tacit.solving.effort import NEWTON, ONCE, USUAL, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
 from tacit.spelling import did_you_mean
-from tacit.typing import Tunable
-
-_DECLARED = ("exact", "handles_rough", "handles_nonconvex", "sums", "weights")
 
 
 class Choice(NamedTuple):
@@ -90,15 +88,12 @@ def choose(
     """Return the algorithm to run: the one asked for, or the one that fits. *tree* = False forbids sums."""
     weights_called(weights)  # refuses what is none
     if not isinstance(algorithm, str):
-        missing = [name for name in _DECLARED if not hasattr(algorithm, name)]
-        if missing:
-            raise AlgorithmError(
-                f"{type(algorithm).__name__} does not declare {', '.join(missing)}, as every algorithm must."
-            )
-        _refuse_misfit(type(algorithm), problem, privacy, tree=tree)
+        refuse_undeclared(algorithm)
+        kinks = answering(algorithm).adds_slopes
+        _refuse_misfit(type(algorithm), problem, privacy, tree=tree, kinks=kinks)
         _refuse_settings(algorithm)
-        if algorithm.sums and isinstance(algorithm, Tunable):
-            algorithm.tuned(Landscape(problem.stack, problem.network))  # refuses costs that it cannot take
+        if algorithm.sums:
+            refuse_costs(algorithm, Landscape(problem.stack, problem.network))
         return Choice(algorithm, weights or algorithm.weights, "given with its settings")
     if algorithm == "auto":
         kind, reason = _automatic(problem, privacy, tree=tree)
@@ -109,7 +104,7 @@ def choose(
             f"no algorithm is called {algorithm!r}; choose auto, {', '.join(ALGORITHMS)}."
             f"{did_you_mean(algorithm, ['auto', *ALGORITHMS])}"
         )
-    _refuse_misfit(kind, problem, privacy, tree=tree)
+    _refuse_misfit(kind, problem, privacy, tree=tree, kinks=kind.adds_slopes)
     weights = weights or kind.weights
     bend = privacy.bends(problem.network, problem.dim) if privacy else 0.0
     limit = problem.dim * privacy.terms(problem.network, problem.dim).bound if privacy and bend else np.inf
@@ -264,8 +259,10 @@ def _expected_curvature(landscape: Landscape, problem: Problem) -> float:
     return float(np.sqrt(least * max(there, least)))
 
 
-def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanism | None, *, tree: bool) -> None:
-    name = next((name for name, known in ALGORITHMS.items() if known is kind), kind.__name__)
+def _refuse_misfit(
+    kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanism | None, *, tree: bool, kinks: bool
+) -> None:
+    name = name_of(kind)
     if kind.sums and not tree:
         raise ProtectionError(
             f"{name!r} adds up over a spanning tree, and none is allowed; use an algorithm that gossips."
@@ -275,7 +272,7 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
         raise ProtectionError(f"{name!r} with {MASKS[privacy.kind]} is refused: {why}")
     if problem.stack.is_rough and not kind.handles_rough:
         raise AlgorithmError(
-            f"{called(kind)} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
+            f"{name_of(kind)} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
             f"{', or direct, newton or fista with sums' if kind.sums else ''}."
         )
     if problem.stack.is_rough and not kind.sums and not np.isfinite(problem.stack.smoothness).all():
@@ -283,7 +280,7 @@ def _refuse_misfit(kind: type[AnyAlgorithm], problem: Problem, privacy: Mechanis
             "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up "
             "in secret, or use an l2 penalty."
         )
-    if kind.sums and problem.stack.is_rough and kind is not Bracket:  # which adds up slopes, kinks and all
+    if kind.sums and problem.stack.is_rough and not kinks:
         _ = problem.stack.penalty  # refuses what does not add up
         limits = problem.stack.limits
         if not (limits == limits.reshape(-1, limits.shape[-1])[0]).all():
@@ -299,4 +296,4 @@ def _refuse_settings(algorithm: AnyAlgorithm) -> None:
         if isinstance(value, int | float) and not (
             np.isfinite(value) and value >= 0 and (value or field.default == 0)
         ):
-            raise AlgorithmError(f"{called(algorithm)}: {field.name} = {value} must be a positive number.")
+            raise AlgorithmError(f"{name_of(type(algorithm))}: {field.name} = {value} must be a positive number.")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.algorithms import called
+from tacit.algorithms import name_of
+from tacit.algorithms.declarations import answering
 from tacit.masks import Mechanism
 from tacit.solving.choice import Choice
 from tacit.solving.problem import Problem
-from tacit.typing import Algorithm
 
 _MORE = 1.5
 
@@ -23,11 +23,11 @@ def rounds_in_a_box(problem: Problem, privacy: Mechanism | None, choice: Choice)
     """Return about how many rounds the duals take to the masks' scale; 0 where no box confines all agents."""
     sigma = privacy.terms(problem.network, problem.dim).sigma if privacy is not None else None
     width = _width(problem)
-    if not isinstance(choice.algorithm, Algorithm) or sigma is None or not np.isfinite(width):
+    if sigma is None or not np.isfinite(width):
         return 0.0
     degree, numbers = float(problem.network.degrees.max()), len(problem.network) * problem.dim
     pull = sigma * float(np.sqrt(2.0 * degree) * np.sqrt(2.0 * np.log(2.0 * numbers)))
-    return float(_MORE * pull / (width * choice.algorithm.dual_growth(degree)))
+    return float(_MORE * pull / (width * answering(choice.algorithm).dual_growth(degree)))
 
 
 def _width(problem: Problem) -> float:
@@ -44,7 +44,7 @@ def caution(problem: Problem, privacy: Mechanism | None, choice: Choice, max_rou
         return []
     sigma = privacy.terms(problem.network, problem.dim).sigma
     return [
-        f"{called(choice.algorithm)} starts its dual variables at zero, and within limits they grow slowly: "
+        f"{name_of(type(choice.algorithm))} starts its dual variables at zero, and within limits they grow slowly: "
         f"masks of sigma = {sigma:g} take about {rounds:.0e} rounds, and {max_rounds} are allowed; use "
         "'nids', which tunes itself and starts at the masks' scale, secret sums, a smaller sigma, "
         "or more rounds."

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.algorithms import Bracket
+from tacit.algorithms.declarations import answering
 from tacit.algorithms.directions import Directions, Sight
 from tacit.algorithms.penalised import Penalty, minimise
 from tacit.costs import CallableCost, pack, unpack
@@ -37,7 +37,7 @@ def reconsidered(problem: Problem, run: Run, algorithm: Algorithm, floor: float)
     *floor* is the rounding of x that masks leave. Algorithms that add up Hessians have looked by themselves.
     """
     looked = Summand.HESSIANS in algorithm.sums and not problem.stack.is_rough
-    looked |= isinstance(algorithm, Bracket)  # the slopes at both ends prove it, and at a kink there is no gradient
+    looked |= answering(algorithm).adds_slopes  # which prove it, and at a kink there is no gradient
     large = len(problem.costs) * problem.dim**2 > _NUMBERS
     if run.verdict.status != Status.CONVERGED or looked or large or not algorithm.exact:
         return run

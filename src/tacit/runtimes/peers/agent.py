@@ -21,7 +21,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tacit.algorithms import Standardised
 from tacit.costs import Family
 from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError
 from tacit.masks import Hidden, Keystream, drawn_afresh
@@ -75,10 +74,9 @@ class Agent:
     ) -> None:
         unknowns = len(job.x0)
         if cost.dim != unknowns:
-            raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
+            raise CostError(f"the cost has {cost.dim} unknown(s), and the run has {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
-        if isinstance(job.algorithm, Standardised):
-            job.algorithm.init(job.x0, cost)  # refuses a cost that has no columns or no facts
+        job.algorithm.refuse(job.x0, cost)
         self.file = Path(folder) / f"{seat.stem}.state"
         self.neighbours = seat.neighbours(job.network)
         """The names of those whom this member is linked to."""
@@ -115,7 +113,7 @@ class Agent:
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
-            raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+            raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""

@@ -24,10 +24,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
+from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
 from tacit.runtimes.peers.tls import TlsSocket, dial, open_ports
 
@@ -36,7 +36,6 @@ log = logging.getLogger("tacit.peers")
 _ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
-_KNOCKING = 256  # callers whose handshake is not over
 
 
 @dataclass
@@ -98,7 +97,6 @@ class Connections:
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
         self._sockets, self._by_socket = select.poll(), dict[int, _Connection]()
-        self._knocking: dict[asyncio.Task[None], None] = {}
         self._tended = 0.0
 
     # called by the algorithm's thread ------------------------------------------------------------
@@ -181,7 +179,8 @@ class Connections:
         with self._driving:
             try:
                 ports = open_ports(*self._listen)
-                self._main = self._loop.create_task(self._stay(ports))
+                door = Door(ports, self._server_context, self._judge, handshake=self._handshake, loop=self._loop)
+                self._main = self._loop.create_task(self._stay(door))
                 self._main.add_done_callback(self._failed)
             except Exception as error:
                 self.failure = error
@@ -197,8 +196,7 @@ class Connections:
                 finally:
                     self._driving.release()
         with self._driving:
-            for port in ports:
-                self._loop.remove_reader(port)
+            door.shut()
             pending = asyncio.all_tasks(self._loop)
             for task in pending:
                 task.cancel()
@@ -209,8 +207,7 @@ class Connections:
             gone.add_done_callback(lambda _: self._loop.stop())
             while not gone.done():  # a call to stop may still be on its way
                 self._loop.run_forever()
-            for port in ports:
-                port.close()
+            door.close()
             self._loop.close()
 
     def _failed(self, main: asyncio.Task[None]) -> None:
@@ -218,45 +215,13 @@ class Connections:
             self.failure = error
             self._loop.stop()
 
-    async def _stay(self, ports: list[socket.socket]) -> None:
-        for port in ports:
-            self._loop.add_reader(port, self._answer, port)
+    async def _stay(self, door: Door) -> None:
+        door.open()
         dials = [self._dial(n) for n in self.neighbours.values() if n.dials]
         await asyncio.gather(self._keep_alive(), *dials)
 
-    def _answer(self, port: socket.socket) -> None:
-        """Let in whoever knocks, as far as the handshake; of too many at a time the first are sent away.
-
-        One caller at a time, and without waiting in between: nobody can be cancelled with a socket in hand.
-        """
-        try:
-            raw, _ = port.accept()
-        except (BlockingIOError, ConnectionAbortedError):  # the caller is gone
-            return
-        except OSError:  # there are no more descriptors: others may be free in a while
-            self._loop.remove_reader(port)
-            self._loop.call_later(_FIRST_PAUSE, self._loop.add_reader, port, self._answer, port)
-            return
-        try:
-            tls = TlsSocket(raw, self._server_context, server=True)
-        except OSError:  # gone again
-            raw.close()
-            return
-        if len(self._knocking) >= _KNOCKING:
-            next(iter(self._knocking)).cancel()
-        task = self._loop.create_task(self._let_in(tls))
-        task.add_done_callback(partial(_send_away, tls))
-        task.add_done_callback(self._knocking.pop)
-        self._knocking[task] = None
-
-    async def _let_in(self, tls: TlsSocket) -> None:
-        """Judge who it is, after the handshake."""
-        try:
-            async with asyncio.timeout(self._handshake):
-                await tls.handshake()
-        except OSError:  # of TLS and of time, too
-            tls.abort()
-            return
+    def _judge(self, tls: TlsSocket) -> None:
+        """Let a caller in whose handshake is over, if it is a neighbour that dials this agent."""
         neighbour = self._who(tls)
         if neighbour is None or neighbour.dials:
             log.warning("a connection was refused: not a neighbour that dials this agent")
@@ -375,12 +340,6 @@ class _Connection:
             if not neighbour.trouble:
                 reason = "closed" if error is None else _reason(error)
                 neighbour.ended(reason, turned_away=error is None or _turns_away(error))
-
-
-def _send_away(tls: TlsSocket, judged: asyncio.Task[None]) -> None:
-    """Close a connection whose handshake was broken off."""
-    if judged.cancelled():
-        tls.abort()
 
 
 def _turns_away(error: BaseException) -> bool:

@@ -16,7 +16,13 @@ from tacit.runtimes.peers.store import Store
 def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
     """Return a new channel to a neighbour."""
     return Channel(
-        me=seat.me, neighbour=name, session=seat.session, parts=dict(seat.parts), limit=limit, columns=columns
+        me=seat.me,
+        neighbour=name,
+        session=seat.session,
+        parts=dict(seat.parts),
+        limit=limit,
+        columns=columns,
+        protocol=seat.protocol,
     )
 
 

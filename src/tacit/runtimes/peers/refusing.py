@@ -9,6 +9,7 @@ from pathlib import Path
 from tacit.errors import TacitError
 from tacit.protocol import Frame, Kind, Parting, longest
 from tacit.runtimes.job import Job
+from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.linking import channel, connections
 from tacit.runtimes.peers.seat import Seat
 
@@ -28,26 +29,62 @@ def tell_unfit(
 
     They go on waiting: with other data the member may come back, and the run begins.
     """
-    names = seat.neighbours(job.network)
-    limit = longest(len(job.x0), curvature=True)
-    links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
     goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
     heard: set[str] = set()
 
-    def ready() -> set[str]:
-        return {n.name for n in links.neighbours.values() if n.open} - heard
+    def tell(links: Connections) -> bool:
+        new = {n.name for n in links.neighbours.values() if n.open} - heard
+        links.write(dict.fromkeys(new, goodbye))
+        heard.update(new)
+        return len(heard) == len(links.neighbours)
 
+    _greet(job, seat, key, tell, listen=listen, clock=clock)
+    return sorted(heard)
+
+
+def tell_version(
+    job: Job,
+    seat: Seat,
+    key: Path,
+    *,
+    listen: tuple[str, int] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[str]:
+    """Let the neighbours that are there hear which protocol this member speaks; return who has heard it.
+
+    It is not that of the run, so that they refuse the link and know why. They go on waiting: it may be upgraded.
+    """
+    heard: set[str] = set()
+
+    def hang_up(links: Connections) -> bool:
+        heard.update(n.name for n in links.neighbours.values() if n.connected and not n.open)
+        return len(heard) == len(links.neighbours)
+
+    _greet(job, seat, key, hang_up, listen=listen, clock=clock)
+    return sorted(heard)
+
+
+def _greet(
+    job: Job,
+    seat: Seat,
+    key: Path,
+    done: Callable[[Connections], bool],
+    *,
+    listen: tuple[str, int] | None,
+    clock: Callable[[], float],
+) -> None:
+    """Greet whoever is there, until *done* says that all have heard what they need, or for a few seconds."""
+    limit = longest(len(job.x0), curvature=True)
+    names = seat.neighbours(job.network)
     try:
+        links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
         links.start()
+    except (TacitError, OSError):  # nobody is told, and the reason is said here all the same
+        return
+    try:
         end = clock() + _TOLD_WITHIN
-        while len(heard) < len(names) and (seconds := end - clock()) > 0:
-            links.wait(lambda: bool(ready()), seconds)
-            new = ready()
-            links.write(dict.fromkeys(new, goodbye))
-            heard |= new
+        while not done(links) and (seconds := end - clock()) > 0:
+            links.wait(lambda: False, min(_LAST_WORDS, seconds))
         links.wait(lambda: False, _LAST_WORDS)
-    except TacitError:  # nobody is told, and the reason is said here all the same
-        pass
     finally:
         links.stop()
-    return sorted(heard)

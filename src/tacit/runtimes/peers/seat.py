@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from tacit.errors import InputError
 from tacit.network import Network
+from tacit.protocol.versions import PROTOCOL
 from tacit.runtimes.job import Job
 from tacit.spelling import did_you_mean
 
@@ -71,11 +72,13 @@ class Seat:
     """The session of the epoch before this one."""
     lineage: Lineage | None = None
     """Reads the agreements of earlier epochs; a first epoch needs none."""
+    protocol: int = PROTOCOL
+    """What the run is pinned to."""
 
     def __post_init__(self) -> None:
         if self.me not in self.members:
             meant = did_you_mean(self.me, self.members)
-            raise InputError(f"{self.me!r} is no member; the manifest has {', '.join(self.members)}.{meant}")
+            raise InputError(f"{self.me!r} is no member; there are {', '.join(self.members)}.{meant}")
 
     @property
     def index(self) -> int:

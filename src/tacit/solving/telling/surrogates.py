@@ -26,7 +26,7 @@ from tacit.costs.secrets import Secrets
 from tacit.costs.stack import Group
 from tacit.errors import TacitError
 from tacit.runtimes import Job
-from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.looking import Look
 from tacit.typing import Array
 
 Disclosure = Callable[..., Array]
@@ -151,7 +151,7 @@ def replayed(job: Job) -> Callable[..., Disclosure]:
 
 def overheard(job: Job, cost: Any, degrees: Array | int = 0) -> list[tuple[Any, list[Array]]]:
     """Run *job*'s algorithm on other costs until it stops; return the state before every round, and its totals."""
-    watch, observer, algorithm = job.watch(None), Observer(), job.algorithm
+    watch, observer, algorithm = job.watch(None), job.observer(), job.algorithm
     state, rounds = algorithm.init(job.x0, cost), []
     for done in range(1, _ROUNDS + 1):
         before, peers = state, SummingPeers(degree=degrees)
