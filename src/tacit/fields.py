@@ -9,6 +9,7 @@ and the value never, as files may hold private numbers; words of a fixed set alo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path
@@ -28,7 +29,7 @@ Place = tuple[str | int, ...]
 class _Rank(IntEnum):
     """Which of several faults is said."""
 
-    STRANGE = 0
+    UNKNOWN = 0
     OTHER_KIND = 1
     MISSING = 2
 
@@ -54,7 +55,7 @@ def read_fields(path: str | Path, kind: type[T], *, command: str = "") -> T:
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: is no text in UTF-8, as TOML is.", command=command) from error
     except msgspec.DecodeError as error:
-        raise FileError(f"{path}: is not valid TOML ({_shown(str(error))}).", command=command) from error
+        raise FileError(f"{path}: is not valid TOML: see {_line(error)}.", command=command) from error
 
 
 def misfit(data: Any, kind: Any) -> str:
@@ -94,7 +95,7 @@ def _faults(value: Any, kind: inspect.Type, place: Place) -> Iterator[_Fault]:
                 yield from _faults(inner, inside, (*place, k))
         case inspect.LiteralType(values=words) if value not in words:
             sentence = f"{_spoken(place)} = {value!r} must be {_expected(kind)}.{did_you_mean(value, words)}"
-            yield _Fault(_Rank.STRANGE, sentence)
+            yield _Fault(_Rank.UNKNOWN, sentence)
 
 
 def _of_table(value: Mapping[str, Any], kind: Any, fields: Any, place: Place) -> Iterator[_Fault]:
@@ -106,7 +107,7 @@ def _of_table(value: Mapping[str, Any], kind: Any, fields: Any, place: Place) ->
             meant = did_you_mean(name, known)
             where = f"{_spoken(place, table=True)} has" if place else "there is"
             what = f"section [{_shown(name)}]" if isinstance(inner, dict) and not place else f"field {name!r}"
-            yield _Fault(_Rank.STRANGE, f"{where} no {what}.{meant}")
+            yield _Fault(_Rank.UNKNOWN, f"{where} no {what}.{meant}")
     for name, field in known.items():
         if field.required and name not in value:
             table = _looks_like({}, field.type)
@@ -175,7 +176,7 @@ def _actual(value: Any) -> str:
         case int():
             return "a whole number"
         case float():
-            return "a number"
+            return "a number with a point"
         case str():
             return "a text"
         case list() | tuple():
@@ -200,6 +201,12 @@ def _spoken(place: Place, *, table: bool = False) -> str:
     head = f"[{'.'.join(tables)}] {name}" if tables else name
     more = [f"entry {step + 1}" if isinstance(step, int) else _shown(step) for step in place[first:]]
     return ", ".join([head, *more])
+
+
+def _line(error: Exception) -> str:
+    """Return where a file stops being TOML; the decoder's own sentence speaks of tuples and of its grammar."""
+    line = re.search(r"line (\d+)", str(error))
+    return f"line {line[1]}" if line else "its end"
 
 
 def _shown(text: str) -> str:

@@ -247,7 +247,10 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
         assert not list(Path().glob("*.state"))
 
     refused("'nrth' is no member; there are east, north", me="nrth")
-    refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
+    refused(
+        "elsewhere.key: is not there; a key and its certificate lie side by side. `tacit keygen` makes both",
+        key="elsewhere.key",
+    )
     refused("is not the certificate by which the others know north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
     refused("line 2, column 'dose': is not a number", data="worse.csv")
@@ -255,7 +258,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )
     refused("cost = 'logistic', and the manifest has 'ridge'", cost="logistic")
-    refused("no-ledger.sqlite: there is no ledger; `tacit ledger new` starts one", ledger="no-ledger.sqlite")
+    refused("no-ledger.sqlite: there is no ledger. `tacit ledger new` starts one", ledger="no-ledger.sqlite")
     refused("of-south.sqlite: is the ledger of south, not of north", ledger="of-south.sqlite")
     refused("address = 'here' must be host:port", listen="here")
     Path("north.key").chmod(0o644)

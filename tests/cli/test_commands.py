@@ -97,7 +97,9 @@ def test_solve_hides_whole_costs_on_demand(run):
     assert record["phase1"]["sigma"] is None
     code, _, err = run("solve", "problem.toml", "--protect", "whole")
     assert code == 2
-    assert "AffineMasks hide the linear coefficients q; in the open: the curvature P; whole costs were asked" in err
+    assert (
+        "affine masks hide the linear coefficients q; in the open: the curvature P; whole costs were asked" in err
+    )
     assert run("solve", "problem.toml", "--protect", "whole", "--sums")[0] == 0
     code, _, err = run("solve", "problem.toml", "--sums", "--no-tree")
     assert code == 2

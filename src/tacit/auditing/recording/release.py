@@ -18,12 +18,10 @@ from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Own, Published, View
 from tacit.auditing.recording.recorder import Recorder
 from tacit.auditing.recording.scales import scales_of_links
-from tacit.costs import Affine, Expansion, Quadratic, packed_size, stack, unpack
 from tacit.costs.pieces import Piece, Pieces
 from tacit.errors import InputError
 from tacit.masks import (
     Afresh,
-    Components,
     Keystreams,
     Mechanism,
     Once,
@@ -36,7 +34,7 @@ from tacit.runtimes import Stacked
 from tacit.runtimes.peers.epochs import Cancelling
 from tacit.typing import Array, Rows
 
-_SIDE = 16  # unknowns of a made-up quadratic cost: 152 coefficients at a time
+_SIDE = 16  # unknowns of a made-up cost: 152 coefficients of a quadratic one
 _MOST = 400  # releases where one has few coefficients
 
 
@@ -86,14 +84,14 @@ def release(
     if drawn_afresh(masks):
         return release_sums(masks, network, [secrets], coalition, keys=keys)
     if not drawn_once(masks):
-        raise InputError("the audit knows Gaussian masks and secret sums, and no other masks.")
+        raise InputError(f"the audit knows Gaussian masks and secret sums, and no {type(masks).__name__}.")
     width = _width(masks)
     views, kept, scales = [], [], []
     for start in range(0, min(secrets.shape[1], _MOST * (width or secrets.shape[1])), width or secrets.shape[1]):
         part = secrets[:, start : start + (width or secrets.shape[1])]
         if width and part.shape[1] < width:
             break
-        cost = _cost(masks, part)
+        cost = masks.basis.alone(part, _SIDE)  # no function is asked for a value
         recorder = Recorder(network, "metropolis", coalition)
         peers = recorder.together(Stacked(network))
         around = peers if without is None else Cancelling(peers, _rows_of(network, without))
@@ -120,8 +118,7 @@ def scales_of(masks: Mechanism, count: int) -> Array:
     width = _width(masks) if drawn_once(masks) else 0
     if not width or not drawn_once(masks):
         return np.ones(count)
-    dim = _SIDE if masks.kind == "quadratic" else 1
-    return np.tile(masks.basis.scales(dim), max(1, min(count // width, _MOST)))
+    return np.tile(masks.basis.scales(_SIDE), max(1, min(count // width, _MOST)))
 
 
 def release_sums(
@@ -161,10 +158,12 @@ def groups_of(masks: Once, count: int) -> list[tuple[str, NDArray[np.intp]]]:
         return []
     repeats = len(scales_of(masks, count)) // width
     groups = [("at a coefficient", np.tile(np.arange(width), repeats))]
-    if masks.kind == "quadratic":
-        rows, columns = np.triu_indices(_SIDE)
-        kinds = np.concatenate([(rows != columns).astype(np.intp), np.full(_SIDE, 2)])
-        groups.append(("in a block (diagonal, mixed, linear)", np.tile(kinds, repeats)))
+    blocks = masks.basis.blocks(_SIDE)
+    if blocks:
+        labels = np.empty(width, dtype=np.intp)
+        for label, members in enumerate(blocks.values()):
+            labels[members] = label
+        groups.append((f"in a block ({', '.join(blocks)})", np.tile(labels, repeats)))
     return groups
 
 
@@ -175,23 +174,7 @@ def bound_of(masks: Mechanism, network: Network) -> float:
 
 def _width(masks: Once) -> int:
     """Return how many coefficients a cost has; 0 where any number will do."""
-    if masks.kind == "affine":
-        return 0
-    if masks.kind == "quadratic":
-        return packed_size(_SIDE) + _SIDE
-    return len(masks.basis.scales(1))
-
-
-def _cost(masks: Once, secrets: Array) -> Any:
-    if masks.kind == "affine":
-        return Affine.of(secrets.copy())
-    if masks.kind == "quadratic":
-        size = packed_size(_SIDE)
-        return Quadratic.of(unpack(secrets[:, :size], _SIDE), secrets[:, size:])
-    if isinstance(masks.basis, Components):
-        functions = masks.basis.functions
-        return stack([Expansion(functions, row, dim=1) for row in secrets])  # no function is asked for a value
-    raise InputError("the audit has no made-up costs for this basis.")
+    return 0 if masks.basis.one_per_unknown else len(masks.basis.scales(_SIDE))
 
 
 def _view(coalition: Sequence[int], recorder: Recorder, published: Published, width: int) -> View:
