@@ -15,8 +15,9 @@
     │   ├── LedgerError       a ledger is damaged, or was asked to forget
     │   └── VacuousError      a guarantee was asked for that cannot mean anything
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
-    │   └── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
-    │       └── EquivocationError   two neighbours were not told the same; nothing more was sent
+    │   ├── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
+    │   │   └── EquivocationError   two neighbours were not told the same; nothing more was sent
+    │   └── StoppedError      another member has stopped the run, and says why
     ├── NotPrivateError       no σ protects somebody on this graph
     ├── InfeasibleError       generators cannot meet the demand within their limits
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
@@ -26,6 +27,8 @@ share: sigma, secret sums, affine masks. What only a command can do about it sta
 printed after the message by commands alone. No message holds a mask, a key, a cost coefficient or any other private
 number.
 """
+
+from typing import Any, Literal
 
 
 class TacitError(Exception):
@@ -96,18 +99,54 @@ class NetworkError(TacitError):
 class ProtocolError(NetworkError):
     """A peer did wrong: what it sent is refused, and the link is closed."""
 
+    fault: Literal["refused", "equivocation"] = "refused"
+    member = ""
+    """Who has noticed; empty for this one."""
+
+    def __init__(self, sentence: str, *, neighbour: str = "", row: int | None = None) -> None:
+        super().__init__(sentence)
+        self.neighbour, self.row = neighbour, row
+        """Who sent it, empty where that is not known or they are several; or its row, where it has no name."""
+
 
 class EquivocationError(ProtocolError):
     """Two neighbours were not told the same totals: a member tells different things to different neighbours."""
+
+    fault = "equivocation"
 
     def __init__(self, neighbour: str, own: str, theirs: str, totals: int) -> None:
         super().__init__(
             f"{neighbour} was not told what this agent was told in {totals} sum(s): a member tells different "
             "neighbours different things. Nothing more was sent; compare records with this neighbour, and find the "
-            "member between the two before another run."
+            "member between the two before another run.",
+            neighbour=neighbour,
         )
-        self.neighbour, self.own, self.theirs, self.totals = neighbour, own, theirs, totals
-        """At the other end of the link; both digests, in hexadecimal; and of how many totals they are."""
+        self.own, self.theirs, self.totals = own, theirs, totals
+        """Both digests, in hexadecimal, and of how many totals they are."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.neighbour, self.own, self.theirs, self.totals)
+
+
+class StoppedError(NetworkError):
+    """Another member has stopped the run, for a reason that this one knows by hearsay."""
+
+    def __init__(
+        self, messenger: str, fault: Literal["refused", "equivocation"], member: str, neighbour: str = ""
+    ) -> None:
+        at = neighbour or "a neighbour"
+        what = {
+            "refused": f"has refused what {at} sent",
+            "equivocation": f"was not told what {at} was told: somebody tells neighbours different things",
+        }
+        super().__init__(
+            f"the run was stopped: by word of {messenger}, {member} {what[fault]}. This member has noticed nothing "
+            f"itself and sends nothing more; ask {member} before another run."
+        )
+        self.messenger, self.fault, self.member, self.neighbour = messenger, fault, member, neighbour
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.messenger, self.fault, self.member, self.neighbour)
 
 
 class NotPrivateError(TacitError):

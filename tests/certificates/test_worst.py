@@ -1,7 +1,7 @@
 """m_t: branch and bound against brute force, bounds, deadlines, cuts."""
 
 import time
-from itertools import combinations
+from itertools import combinations, count
 
 import networkx as nx
 import numpy as np
@@ -322,6 +322,14 @@ def test_a_deadline_is_kept():
     certificate = tacit.certify(nx.random_regular_graph(8, 150, seed=1), any=6, sigma=1.0, deadline=0.2)
     assert certificate.method == "bound"
     assert time.process_time() - start < 30
+
+
+def test_a_deadline_is_one_of_the_clock_that_is_given():
+    network = Network(nx.random_regular_graph(6, 60, seed=2))
+    exact = worst_coalition_indices(network, 3, deadline=0.0, clock=lambda: 7.0)
+    assert exact == worst_coalition_indices(network, 3)
+    assert exact.exact, "no time has passed on that clock"
+    assert not worst_coalition_indices(network, 3, deadline=2.5, clock=count().__next__).exact
 
 
 @pytest.mark.parametrize("distance", [-1.0, float("inf"), float("nan")])

@@ -19,7 +19,7 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Dialogue, Kind, Parser, Phase
+from tacit.protocol import Alarm, Dialogue, Kind, Parser, Phase
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -182,7 +182,8 @@ class Lockstep:
         session = self.online[a].neighbours[b].channel.session
         stage = self.stages[f"{a}-{session[:12]}.state"]
         for frame in Parser(1 << 24).feed(data):
-            assert WORDS[frame.kind] in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
+            word = Word.ALARM if Alarm.decode(frame.body) else WORDS[frame.kind]
+            assert word in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
             if frame.kind is Kind.DATA:
                 spoken = self._spoken.setdefault((session, a, b, frame.number), frame.body)
                 assert spoken == frame.body, f"{a} says something else to {b} than before"

@@ -544,7 +544,7 @@ def test_callers_who_reset_or_are_cut_off_leave_no_socket_open(federation):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ResourceWarning)
         with served(federation) as connections, contextlib.ExitStack() as stack:
-            for _ in range(100):
+            for _ in range(200):
                 caller = socket.create_connection(("127.0.0.1", connections.port), timeout=15.0)
                 caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 caller.close()

@@ -156,8 +156,8 @@ class Meeting:
         def one(i, peers, wires):
             near = job.network.neighbours(i).tolist()
             peers.__class__ = liar if i == self.at else Honest
-            peers._names = [self.names[j] for j in near]
-            peers._links = self.links[i] = Checked(wires, peers._names)
+            peers.names = [self.names[j] for j in near]
+            peers._links = self.links[i] = Checked(wires, peers.names)
             cost = Watched(job.costs[i]) if isinstance(masks, SumMasks) else job.costs[i]
             peers.words, peers.watched = self.words.get(i, []), cost
             try:

@@ -197,13 +197,21 @@ def test_a_record_comes_back_as_it_was_written_and_shows_no_secret(stage):
     [
         msgspec.msgpack.encode({"version": VERSION + 1, "stage": "new"}),
         msgspec.msgpack.encode({"stage": "fresh"}),
+        msgspec.msgpack.encode({"version": 1, "stage": "rounds"}),
+        msgspec.msgpack.encode({"version": VERSION + 1, "stage": "erased"}),
         msgspec.msgpack.encode([b"x", 4, None]),
     ],
-    ids=["a later one", "no version", "an earlier one"],
+    ids=["a later one", "no version", "the one before", "an answer of a later one", "an earlier one"],
 )
 def test_a_record_of_another_version_is_refused(data):
     with pytest.raises(FileError, match="another version of tacit"):
         Record.decode(data)
+
+
+def test_an_answer_of_the_version_before_is_read():
+    """Nothing follows from it any more: what has changed since is how a run goes on."""
+    answer = msgspec.structs.replace(at(Stage.ERASED), version=1)
+    assert Record.decode(answer.encode()) == answer
 
 
 def test_a_record_that_is_cut_short_is_damaged():

@@ -69,12 +69,13 @@ def worst_coalition_indices(
     scales: Array | None = None,
     quick: bool = False,
     deadline: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
     on_progress: Callable[[float], None] | None = None,
 ) -> Worst:
-    """Return m_t of a connected graph; *quick* asks for the bound only, *deadline* limits the seconds."""
+    """Return m_t of a connected graph; *quick* asks for the bound only, *deadline* limits the *clock*'s seconds."""
     n = len(topology)
     _refuse_size(topology, t)
-    end = math.inf if deadline is None else time.monotonic() + deadline
+    end = math.inf if deadline is None else clock() + deadline
     if t == 0:
         return Worst(algebraic_connectivity(topology.scaled_laplacian(scales)), (), exact=True)
     if scales is None and int(topology.degrees.min()) == n - 1:
@@ -95,7 +96,7 @@ def worst_coalition_indices(
             return Worst(0.0, _named(cut), exact=True)
     if quick:
         return Worst(low, None, exact=False)
-    return _search(threshold, t, low, end, on_progress)
+    return _search(threshold, t, low, lambda: end < math.inf and clock() > end, on_progress)
 
 
 def _try_all(topology: Topology, threshold: Threshold, t: int) -> Worst:
@@ -163,7 +164,11 @@ def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
 
 
 def _search(
-    threshold: Threshold, t: int, low: float, end: float, on_progress: Callable[[float], None] | None
+    threshold: Threshold,
+    t: int,
+    low: float,
+    is_late: Callable[[], bool],
+    on_progress: Callable[[float], None] | None,
 ) -> Worst:
     """Return the exact minimum, or the bound *low* if time runs out."""
     best, mu = _promising(threshold, t, threshold.bounds(low, coupled=t > 1), low)
@@ -176,7 +181,7 @@ def _search(
         for coalitions, share in suspects(bounds, t):  # also empty ones, now and then, to look at the clock
             if on_progress is not None:
                 on_progress(share)
-            if time.monotonic() > end:
+            if is_late():
                 return Worst(low, best, exact=False)
             if not len(coalitions):
                 continue

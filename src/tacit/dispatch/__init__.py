@@ -5,7 +5,8 @@ from tacit.dispatch.curves import Curve
 from tacit.dispatch.dispatch import dispatch
 from tacit.dispatch.dual import Supply
 from tacit.dispatch.generators import Generator, piecewise, polynomial
-from tacit.dispatch.grid import DAY, Grid, read_grid
+from tacit.dispatch.grid import DAY, Grid
+from tacit.dispatch.grid_files import read_grid
 from tacit.dispatch.profiles import PROFILES, read_profile
 from tacit.dispatch.ramped import RampedSupply
 from tacit.dispatch.schedule import Schedule

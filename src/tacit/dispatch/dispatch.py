@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from tacit.dispatch.agents import Agents, Kind, agents_of
 from tacit.dispatch.flows import Overload, flows, overloads
-from tacit.dispatch.grid import Grid, read_grid
+from tacit.dispatch.grid import Grid
+from tacit.dispatch.grid_files import read_grid
 from tacit.dispatch.market import CLOSE, GOSSIPED, SlowWarning, agree_on_price, slowness
 from tacit.dispatch.proximal import follow_ramps
 from tacit.dispatch.recovery import added_up, per_agent, recover, resolution

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -109,23 +108,3 @@ class Grid:
     def without_ramps(self) -> Grid:
         """Return the grid with generators that change their output at will."""
         return replace(self, generators=tuple(replace(g, ramp=np.inf) for g in self.generators))
-
-
-def read_grid(source: str | Path | Any, *, profile: ArrayLike | None = None) -> Grid:
-    """Return the grid in a MATPOWER file (.m), of that name among MATPOWER's own, or of a pandapower network.
-
-    *source* is a path, a name such as "case118", a pandapower JSON file or a network object. *profile* repeats it
-    over several periods, as `Grid.over` does.
-    """
-    from tacit.dispatch.matpower_case import read_matpower
-    from tacit.dispatch.pandapower_net import read_pandapower
-
-    if isinstance(source, Grid):
-        grid = source
-    elif not isinstance(source, str | Path):
-        grid = read_pandapower(source)
-    elif Path(source).suffix.lower() == ".json":
-        grid = read_pandapower(Path(source))
-    else:
-        grid = read_matpower(source)
-    return grid if profile is None else grid.over(profile)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.costs import (
     Affine,
@@ -30,11 +31,12 @@ from tacit.costs import (
     Quadratic,
     pack,
     packed_size,
+    stack,
     unpack,
 )
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage, Kind, Part, together
-from tacit.errors import CostError
+from tacit.errors import CostError, InputError
 from tacit.typing import Array
 
 AnyCost = Family | CostStack
@@ -49,6 +51,10 @@ class Basis(ABC):
     """Whether the basis covers every cost that it accepts."""
     bends_costs: bool = True
     """Whether masks can take the convexity of a cost away."""
+    one_per_unknown: bool = False
+    """Whether every unknown has one coefficient and there are no others."""
+    at_origin: bool = False
+    """Whether the affine coefficient is the gradient at the origin, wherever a run starts."""
     extremes: tuple[float, float] = (1.0, 1.0)
     """The deviations of the least and of the most masked function relative to σ, in the norm that counts."""
 
@@ -63,6 +69,14 @@ class Basis(ABC):
     @abstractmethod
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
         """Return the effective cost: the same, with these coefficients in the place of its own."""
+
+    def alone(self, theta: Array, dim: int) -> AnyCost:
+        """Return costs of *dim* unknowns that are nothing but these coefficients, one row for each agent."""
+        raise InputError(f"the audit has no made-up costs for the basis {type(self).__name__}.")
+
+    def blocks(self, dim: int) -> dict[str, NDArray[np.intp]]:
+        """Return the coefficients that are of one sort, by its name; empty where all are."""
+        return {}
 
     def coverage(self, cost: AnyCost) -> Coverage:
         """Return what masks over this basis hide of *cost*; of many agents' costs, what they hide of each."""
@@ -96,6 +110,7 @@ class Linear(Basis):
 
     kind = "affine"
     bends_costs = False
+    one_per_unknown = True
 
     def scales(self, dim: int) -> Array:
         """Return ones."""
@@ -108,6 +123,10 @@ class Linear(Basis):
     def fold(self, cost: AnyCost, theta: Array) -> AnyCost:
         """Return the cost with another α, eq. (5)."""
         return cost.with_affine(theta)
+
+    def alone(self, theta: Array, dim: int) -> AnyCost:
+        """Return affine costs."""
+        return Affine.of(theta.copy())
 
     def _coverage(self, cost: Family) -> Coverage:
         """Return what the family's affine part holds."""
@@ -126,6 +145,7 @@ class Quadratics(Basis):
 
     kind = "quadratic"
     covers_all = True
+    at_origin = True
 
     def scales(self, dim: int) -> Array:
         """Return 1 on the diagonal and for a, 1/√2 beside the diagonal."""
@@ -150,9 +170,22 @@ class Quadratics(Basis):
         return self._fold(cost, theta)
 
     def _fold(self, cost: Family, theta: Array) -> Family:
-        size = packed_size(cost.dim)
-        effective = Quadratic.of(unpack(theta[..., :size], cost.dim), theta[..., size:])
+        effective = self.alone(theta, cost.dim)
         return Composite.joined(effective, cost.rough) if isinstance(cost, Composite) else effective
+
+    def alone(self, theta: Array, dim: int) -> Quadratic:
+        """Return quadratic costs."""
+        size = packed_size(dim)
+        return Quadratic.of(unpack(theta[..., :size], dim), theta[..., size:])
+
+    def blocks(self, dim: int) -> dict[str, NDArray[np.intp]]:
+        """Return what stands on the diagonal of P, beside it, and in q."""
+        rows, columns = np.triu_indices(dim)
+        return {
+            "diagonal": np.flatnonzero(rows == columns),
+            "mixed": np.flatnonzero(rows != columns),
+            "linear": len(rows) + np.arange(dim),
+        }
 
     def _coverage(self, cost: Family) -> Coverage:
         """Return that all of it is hidden, but for a rough term."""
@@ -220,6 +253,10 @@ class Components(Basis):
         if self.functions.linear is not None:
             cost = cost.with_affine(np.zeros_like(cost.affine))
         return cost.with_theta(theta)
+
+    def alone(self, theta: Array, dim: int) -> AnyCost:
+        """Return expansions with no rest."""
+        return stack([Expansion(self.functions, row, dim=dim) for row in theta])
 
     def _coverage(self, cost: Family) -> Coverage:
         """Return that the components along the functions are hidden, and whether that is all."""

@@ -78,7 +78,8 @@ class Seeds:
         own = [X25519PrivateKey.from_private_bytes(row.tobytes()) for row in secrets]
         public = np.array([np.frombuffer(key.public_key().public_bytes_raw(), dtype="<u8") for key in own])
         theirs = peers.swap(public.reshape(peers.links, _WORDS))
-        pairs = [_shared(*row) for row in zip(own, public, theirs, peers.first, strict=True)]
+        rows = enumerate(zip(own, public, theirs, peers.first, strict=True))
+        pairs = [_shared(*keys, row=row) for row, keys in rows]
         self._went = source.branch([mine for mine, _ in pairs])
         self._came = source.branch([other for _, other in pairs])
         self._peers = peers
@@ -89,12 +90,12 @@ class Seeds:
         return went, self._peers.swap(went, more=more, known=came)
 
 
-def _shared(own: X25519PrivateKey, mine: Words, theirs: Words, first: bool) -> tuple[bytes, bytes]:
+def _shared(own: X25519PrivateKey, mine: Words, theirs: Words, first: bool, *, row: int) -> tuple[bytes, bytes]:
     """Return the key of what this end sends, and of what the other end does."""
     try:
         secret = own.exchange(X25519PublicKey.from_public_bytes(theirs.astype("<u8").tobytes()))
     except ValueError as error:  # a point of small order
-        raise ProtocolError("a neighbour sent a public key that is none.") from error
+        raise ProtocolError("a neighbour sent a public key that is none.", row=row) from error
     publics = (mine, theirs) if first else (theirs, mine)
     info = b"tacit masks of a link" + b"".join(public.astype("<u8").tobytes() for public in publics)
     keys = HKDF(hashes.SHA256(), 64, salt=None, info=info).derive(secret)

@@ -31,6 +31,7 @@ from enum import Enum, auto
 import msgspec
 
 from tacit.errors import ProtocolError, TacitError
+from tacit.protocol.alarm import Alarm
 from tacit.protocol.frames import Frame, Kind, Parser, Parting
 from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
@@ -94,6 +95,8 @@ class Channel:
         """Whether the peer has said BYE: it needs nothing more."""
         self.unfit = False
         """Whether the peer has said that its data do not match, and has not come back since."""
+        self.alarm: Alarm | None = None
+        """Why the peer has stopped the run, if it has, and has not come back since."""
 
     @property
     def needs_nothing(self) -> bool:
@@ -256,7 +259,7 @@ class Dialogue:
         again = channel.wanted(greeting.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
-        channel.unfit = False
+        channel.unfit, channel.alarm = False, None
         return again
 
     def _data(self, frame: Frame) -> list[Frame]:
@@ -274,12 +277,13 @@ class Dialogue:
         return []
 
     def _bye(self, frame: Frame) -> list[Frame]:
+        alarm = Alarm.decode(frame.body)
         try:
-            why = Parting(frame.body)
+            why = Parting(frame.body) if alarm is None else Parting.STOPPED
         except ValueError:
             raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
-        self.channel.unfit = why is Parting.UNFIT
+        self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
         return []
 

@@ -28,12 +28,16 @@ def decode(body: bytes, sender: str = "a peer") -> NDArray[Any]:
     """Return the vector; refuse what is none, and say who sent it."""
     dtype = _LETTERS.get(body[:1])
     if dtype is None or len(body) % 8 != 1:
-        raise ProtocolError(f"{sender} sent a message that is no vector of numbers.")
+        raise ProtocolError(f"{sender} sent a message that is no vector of numbers.", neighbour=sender)
     array = np.frombuffer(body, dtype=dtype, offset=1)
     if dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(array)):
-        raise ProtocolError(f"{sender} sent a number that is none (NaN or infinite): its run has come apart.")
+        raise ProtocolError(
+            f"{sender} sent a number that is none (NaN or infinite): its run has come apart.", neighbour=sender
+        )
     if dtype.kind == "f" and len(array) and not max(array.max(), -array.min()) <= _HUGE:
-        raise ProtocolError(f"{sender} sent a number beyond {_HUGE:g}: no cost in any unit leads there.")
+        raise ProtocolError(
+            f"{sender} sent a number beyond {_HUGE:g}: no cost in any unit leads there.", neighbour=sender
+        )
     return array
 
 

@@ -13,8 +13,9 @@ import msgspec
 
 from tacit.errors import FileError
 
-VERSION = 1
-"""Of the record; another one is refused."""
+VERSION = 2
+"""Of the record and of the checkpoints beside it; another one is refused, unless it is an answer and no more."""
+_SAME_ANSWERS = (1,)  # erased records of these are as today's; their checkpoints held no digest of all totals
 
 
 class Stage(Enum):
@@ -114,10 +115,11 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def decode(cls, data: bytes) -> Record:
         """Return the record; refuse that of another version. What is cut short is a `msgspec.DecodeError`."""
         try:
-            version = msgspec.msgpack.decode(data, type=_Versioned).version
+            head = msgspec.msgpack.decode(data, type=_Versioned)
         except msgspec.ValidationError:
-            version = 0
-        if version != VERSION:
+            head = _Versioned()
+        version, is_over = head.version, head.stage == Stage.ERASED.value
+        if version != VERSION and not (is_over and version in _SAME_ANSWERS):
             raise FileError(
                 f"was written by another version of tacit (record {version}, and this one reads {VERSION}): end "
                 "the run with the version that began it."
@@ -127,6 +129,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class _Versioned(msgspec.Struct):
     version: int = 0
+    stage: str = ""
 
 
 def _draw_of(key: bytes) -> str:

@@ -44,9 +44,10 @@ class Word(Enum):
     MASK = "mask"
     ROUND = "round"
     GOODBYE = "goodbye"
+    ALARM = "alarm"
 
 
-_SETTING_UP = frozenset({Word.GREETING, Word.BARRIER})
+_SETTING_UP = frozenset({Word.GREETING, Word.BARRIER, Word.ALARM})
 _MASKING = _SETTING_UP | {Word.MASK}
 _ROUNDS = _MASKING | {Word.ROUND}
 MAY_SAY: dict[Stage, frozenset[Word]] = {

@@ -38,7 +38,9 @@ class Links(Protocol):
 
 
 class Together(Peers, Protocol):
-    """`Peers` of one agent, which can also talk aside."""
+    """`Peers` of one agent, which knows its neighbours by *names*, and can also talk aside."""
+
+    names: Sequence[str]
 
     def aside(self) -> Peers:
         """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
@@ -72,7 +74,7 @@ class LinkedPeers:
     ) -> None:
         self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
         self._own_weight, self._weights = own_weight, weights
-        self._names = names or [f"agent {neighbour}" for neighbour in neighbours]
+        self.names = names or [f"agent {neighbour}" for neighbour in neighbours]
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
@@ -149,7 +151,8 @@ class LinkedPeers:
             self._links.send(place.parent, v)
             below, v = v, self._receive(place.parent, like=v)
             if add is np.maximum and (v < below).any():
-                raise ProtocolError(f"{self._names[place.parent]} sent a largest number below what it was sent.")
+                above = self.names[place.parent]
+                raise ProtocolError(f"{above} sent a largest number below what it was sent.", neighbour=above)
         for child in place.children:
             self._links.send(child, v)
         self._transcript.add(v)
@@ -168,7 +171,7 @@ class LinkedPeers:
     def _find_place(self) -> Place:
         """Return the own place in the spanning tree, which all agents build before their first sum."""
         if not self._tree:
-            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange, self._names))
+            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange, self.names))
         return self._tree[0]
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
@@ -182,20 +185,20 @@ class LinkedPeers:
         if digests:  # all of them, before anything else is said about any
             for row, message in enumerate(messages):
                 self._compare(row, message)
-        return [_like(*each) for each in zip(like, messages, self._names, strict=True)]
+        return [_like(*each) for each in zip(like, messages, self.names, strict=True)]
 
     def _receive(self, row: int, *, like: Message, digest: bool = False) -> Message:
         message = self._links.receive(row)
         if digest:
             self._compare(row, message)
-        return _like(like, message, self._names[row])
+        return _like(like, message, self.names[row])
 
     def _compare(self, row: int, message: Message) -> None:
         """Refuse a digest that is not the own; of a neighbour that is elsewhere in the run it is another."""
         mine, theirs = self._transcript.words, message[:DIGEST_WORDS]
         if message.dtype.kind == "u" and len(theirs) == DIGEST_WORDS and not np.array_equal(theirs, mine):
             raise EquivocationError(
-                self._names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
+                self.names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
             )
 
 
@@ -204,6 +207,8 @@ def _like(mine: Message, theirs: Message, sender: str) -> Message:
     if theirs.shape != mine.shape or theirs.dtype.kind != mine.dtype.kind:
         raise ProtocolError(
             f"{sender} sent {theirs.size} number(s) of the kind {theirs.dtype.kind!r} where {mine.size} of the "
-            f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run."
+            f"kind {mine.dtype.kind!r} were due: it is not at the same place of the same run. It deviates, or was "
+            "told something else than this agent.",
+            neighbour=sender,
         )
     return theirs

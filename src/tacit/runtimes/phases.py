@@ -10,11 +10,13 @@ cost, the keystream and what the neighbours sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tacit.errors import ProtocolError
 from tacit.masks import Hidden, Source
 from tacit.masks.sums import refuse_uncancelled
 from tacit.runtimes.doubt import Doubt
@@ -100,10 +102,11 @@ def run_agent(
         if barriers:
             linked.aside().sum(np.zeros(1))
         hidden = Hidden(cost, peers)
-        if hide is not None:
-            hidden = hide(cost, peers)
-        elif job.privacy is not None:
-            hidden = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
+        with _naming(linked.names):
+            if hide is not None:
+                hidden = hide(cost, peers)
+            elif job.privacy is not None:
+                hidden = job.privacy.hide(cost, peers, source, network=job.network, rows=rows)
         if barriers:
             _meet(hidden, linked, source)
         cost, peers = hidden
@@ -154,6 +157,18 @@ def _meet(hidden: Hidden, linked: Together, source: Source) -> None:
     else:
         refuse_uncancelled(masks, linked.aside(), source)
     linked.confirm()
+
+
+@contextmanager
+def _naming(names: Sequence[str]) -> Iterator[None]:
+    """Name the neighbour that did wrong where masks know it by its row only."""
+    try:
+        yield
+    except ProtocolError as error:
+        if error.row is None:
+            raise
+        name = names[error.row]
+        raise ProtocolError(f"{name}: {error}", neighbour=name) from error
 
 
 def row_ranges(degrees: Any) -> list[slice]:

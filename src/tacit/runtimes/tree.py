@@ -79,7 +79,7 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop, n
             past = before[row] if before else None
             wrong = _wrong(belief, past, neighbours[row], me=me, earlier=earlier, agents=agents, hop=hop)
             if wrong:
-                raise ProtocolError(f"{names[row]} {wrong} while the tree was built.")
+                raise ProtocolError(f"{names[row]} {wrong} while the tree was built.", neighbour=names[row])
         earlier = mine
         hop += 1
         root, distance, parent = min(
@@ -95,7 +95,9 @@ def find_place(me: int, neighbours: Sequence[int], agents: int, exchange: Hop, n
         stop = max([mine.stop, *(b.stop for b in heard)])
         for row, belief in enumerate(heard):
             if belief.stop not in (0, stop):
-                raise ProtocolError(f"{names[row]} named another end than others while the tree was built.")
+                raise ProtocolError(
+                    f"{names[row]} named another end than others while the tree was built.", neighbour=names[row]
+                )
         if root == me and below == agents and not stop:
             stop = hop + height
         mine = Belief(root, distance, parent, below, height, stop)
@@ -137,7 +139,9 @@ def _place(
     """Return the own place; refuse a tree that is not one."""
     for row, belief in enumerate(heard):
         if belief.root != 0 or abs(belief.distance - mine.distance) > 1:
-            raise ProtocolError(f"{names[row]} did not find its place when the tree was built.")
+            raise ProtocolError(
+                f"{names[row]} did not find its place when the tree was built.", neighbour=names[row]
+            )
     if mine.root != 0:
         raise ProtocolError("the tree was built before its root was known: somebody named an end too early.")
     parent = None if mine.parent == me else list(neighbours).index(mine.parent)

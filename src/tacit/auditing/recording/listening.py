@@ -101,7 +101,7 @@ class ListeningAlone(Listening):
         self, peers: Together, wiretap: Wiretap, heard: list[Exchange], me: int, *, looking: bool = False
     ) -> None:
         super().__init__(peers, wiretap, heard)
-        self._me, self._looking, self._talking = me, looking, peers
+        self._me, self._looking, self._talking, self.names = me, looking, peers, peers.names
         self._neighbours = wiretap.others[wiretap.owners == me]
 
     def aside(self) -> Peers:

@@ -157,7 +157,7 @@ def public_point(job: Job) -> Array:
 
     Where curvature is masked it is the origin.
     """
-    if job.privacy is not None and job.privacy.kind == "quadratic":
+    if drawn_once(job.privacy) and job.privacy.basis.at_origin:
         return np.zeros_like(job.x0)
     try:
         points = points_of(job.algorithm, job.x0)

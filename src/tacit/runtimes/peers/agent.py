@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
-from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError
+from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError, StoppedError
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
@@ -37,6 +37,7 @@ from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, restored
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
@@ -47,7 +48,7 @@ from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.transcript import Transcript
 from tacit.typing import Peers, Summand
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 
 
 class Agent:
@@ -164,8 +165,11 @@ class Agent:
                     write_whole(self.result, step(store.record, Erase()).encode())
                     store.erase()
                 return outcome
-            except EquivocationError as error:
-                write_whole(self.evidence, signed(error, seat=self.seat, key=self.key))
+            except (ProtocolError, StoppedError) as error:
+                if isinstance(error, EquivocationError):
+                    write_whole(self.evidence, signed(error, seat=self.seat, key=self.key))
+                if self.connections is not None:
+                    sound(error, self.connections, me=self.me, clock=self._clock)
                 raise
             except (sqlite3.OperationalError, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_ROOM:
@@ -217,6 +221,7 @@ class Agent:
             connections,
             store,
             source,
+            members=self.seat.members,
             transcript=transcript,
             patience=self.seat.patience,
             on_wait=on_wait,

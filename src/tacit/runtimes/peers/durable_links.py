@@ -7,10 +7,10 @@ algorithm waits for an answer, so an exchange with all neighbours is one record 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
-from tacit.errors import NetworkError, TacitError
+from tacit.errors import NetworkError, StoppedError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, decode, encode
 from tacit.protocol.run import MAY_SAY, Word
@@ -33,12 +33,13 @@ class DurableLinks:
         store: Store,
         source: Keystream,
         *,
+        members: Collection[str] = (),
         transcript: Transcript | None = None,
         patience: float = float("inf"),
         on_wait: Callable[[str, float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._names = tuple(names)
+        self._names, self._members = tuple(names), members
         self._connections, self._store, self._source = connections, store, source
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
         self._transcript = transcript or Transcript()
@@ -111,7 +112,7 @@ class DurableLinks:
         channels, began = self._channels, 0.0
 
         def here() -> bool:
-            return all(channels[row].inbox for row in rows)
+            return all(channels[row].inbox for row in rows) or any(channel.alarm for channel in channels)
 
         while not self._connections.wait(here, min(1.0, self._patience)):
             if self._connections.failure is not None:
@@ -124,6 +125,20 @@ class DurableLinks:
                 raise NetworkError(
                     f"{self._names[missing[0]]} has not answered for {waited:.0f} s; the state is kept, and the "
                     "run goes on when both are back."
+                )
+        if not all(channels[row].inbox for row in rows):
+            self._refuse_to_wait()
+
+    def _refuse_to_wait(self) -> None:
+        """Say who has stopped the run: what is waited for will not come."""
+        for name, channel in zip(self._names, self._channels, strict=True):
+            if channel.alarm is not None:
+                member, neighbour = channel.alarm.member, channel.alarm.neighbour
+                raise StoppedError(
+                    name,
+                    channel.alarm.fault,
+                    member if member in self._members else name,  # a liar may write anything there
+                    neighbour if neighbour in self._members else "",
                 )
 
     def flush(self) -> None:

@@ -195,7 +195,7 @@ def open_ports(host: str, port: int) -> list[socket.socket]:
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     try:
         for family, _, _, _, address in addresses:
-            listening = socket.create_server(address[:2], family=family, backlog=128)
+            listening = socket.create_server(address[:2], family=family, backlog=1024)
             listening.setblocking(False)
             ports.append(listening)
     except BaseException:
