@@ -252,8 +252,7 @@ class Dialogue:
         if greeting.columns and channel.columns and greeting.columns != channel.columns:
             raise ProtocolError(
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
-                "lines of the files, or agree on a data dictionary.",
-                command="`tacit federation new --like FILE` drafts one.",
+                "lines of the files, or agree on a data dictionary."
             )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(greeting.wanted)
