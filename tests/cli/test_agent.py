@@ -246,7 +246,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
         assert err.count("\n") == 1
         assert not list(Path().glob("*.state"))
 
-    refused("'nrth' is no member; there are east, north", me="nrth")
+    refused("'nrth' is no member; the manifest has east, north", me="nrth")
     refused(
         "elsewhere.key: is not there; a key and its certificate lie side by side. `tacit keygen` makes both",
         key="elsewhere.key",

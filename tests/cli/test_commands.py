@@ -106,7 +106,7 @@ def test_solve_hides_whole_costs_on_demand(run):
     assert "spanning tree" in err
     code, _, err = run("solve", "problem.toml", "--sums", "--sigma", "3")
     assert code == 2
-    assert "not both" in err
+    assert "ask for one of the two" in err
     sums = Path("problem.toml").read_text().replace('level = "affine"', 'level = "sums"\nprotect = "whole"')
     Path("sums.toml").write_text(sums.replace("sigma = 1000.0", ""))
     code, _, err = run("solve", "sums.toml", "--sigma", "3")

@@ -32,7 +32,7 @@ from tacit.runtimes.peers.processes import Process
 from tacit.runtimes.peers.store import Store
 from tacit.solving import CostsSection, choose, read_cost
 
-collect_ignore = ["lockstep.py"]  # no tests in it
+collect_ignore = ["lockstep.py", "proxies.py"]  # no tests in them
 SEED = 7
 _ROUNDS = msgspec.msgpack.encode("stage") + msgspec.msgpack.encode(Stage.ROUNDS)
 TACIT = [sys.executable, "-P", "-c", "from tacit.cli import main; main()"]
@@ -47,6 +47,20 @@ def loaded(name):
 
 
 lockstep = loaded("lockstep")
+
+
+@pytest.fixture
+def proxy():
+    """Return a function that starts a real proxy, of a kind; it is gone after the test."""
+    module, made = loaded("proxies"), []
+
+    def start(kind, **settings):
+        made.append(module.TestProxy(module.SPEAKERS[kind], **settings))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
 
 
 @pytest.fixture

@@ -159,12 +159,12 @@ def test_a_member_may_leave_at_any_act_and_others_be_killed_in_the_next_epoch(wa
         manifest,
         tmp_path,
         at=3000,
-        deaths={leaver: [moments.choice([moments.randint(1, 60), 100])]},
+        deaths={leaver: [moments.choice([moments.randint(1, 40), 50])]},
         gone=(leaver,),
     )
     stay = [name for name in NAMES if name != leaver]
     assert all(isinstance(first[name], NetworkError) for name in stay), first
-    deaths = {name: [moments.randint(1, 80)] for name in moments.sample(stay, 2)}
+    deaths = {name: [moments.randint(1, 50)] for name in moments.sample(stay, 2)}
     ends_at(run(without(manifest, members=[leaver]), tmp_path, turn=1, deaths=deaths), optimum(stay))
 
 

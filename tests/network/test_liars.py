@@ -27,7 +27,6 @@ from tacit.runtimes.peers.evidence import verified
 from tacit.runtimes.peers.tls import TlsSocket
 from tacit.runtimes.phases import row_ranges, run_agent
 from tacit.runtimes.transcript import DIGEST_WORDS, Transcript
-from tacit.runtimes.tree import Belief
 from tacit.solving import choose
 
 LINKS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 3), (3, 4)]
@@ -104,8 +103,7 @@ class Honest(LinkedPeers):
 
     def sum(self, v, add=np.add):
         if v.dtype == np.uint64 and isinstance(self.watched, Watched):
-            self._find_place()  # where the product would raise, nothing is sent
-            self.confirm()
+            self.confirm()  # where the product would raise, nothing is sent
             self.words.append(None if self.watched.at is None else self.watched.at.tobytes())
         return super().sum(v, add)
 
@@ -119,16 +117,15 @@ class Liar(LinkedPeers):
         """As the product does, with a say in what goes up and in what every child is told."""
         if v.dtype != np.uint64 and add is not np.maximum:
             return super().sum(v, add)
-        place = self._find_place()
         if v.dtype == np.uint64:
             self.confirm()
-        for child in place.children:
+        for child in self._children:
             v = self.gathered(v, self._receive(child, like=v), add)
-        if place.parent is not None:
-            self._links.send(place.parent, self.up(v))
-            v = self._receive(place.parent, like=v)
+        if self._parent is not None:
+            self._links.send(self._parent, self.up(v))
+            v = self._receive(self._parent, like=v)
         self.sums += 1
-        for child in place.children:
+        for child in self._children:
             self._links.send(child, self.down(child, v))
         self._transcript.add(v)
         return v
@@ -197,48 +194,6 @@ class Meeting:
             np.testing.assert_allclose(x, ends[0], rtol=0, atol=tolerance)
 
 
-# the tree ---------------------------------------------------------------------------------------------------------
-
-
-def believing(change):
-    """Return a liar that tells neighbour after neighbour *change*(belief, row, hop) in the place of its belief."""
-
-    class InTheTree(Liar):
-        hop = 0
-
-        def _exchange(self, messages, *, more=False):
-            if messages[0].dtype == np.int64:
-                self.hop += 1
-                beliefs = [change(Belief(*map(int, m)), row, self.hop, self._me) for row, m in enumerate(messages)]
-                messages = [np.array(b, dtype=np.int64) for b in beliefs]
-            return super()._exchange(messages, more=more)
-
-    return InTheTree
-
-
-TREE = {
-    "is the root -1": lambda b, row, hop, me: b._replace(root=-1, distance=0, parent=me),
-    "is root 0, too": lambda b, row, hop, me: b._replace(root=0, distance=0, parent=me),
-    "knows the root before it could": lambda b, row, hop, me: b._replace(root=0, distance=1, parent=0),
-    "names an end that never comes": lambda b, row, hop, me: b._replace(stop=2**62),
-    "names an end at once": lambda b, row, hop, me: b._replace(stop=1),
-    "names an end for every neighbour": lambda b, row, hop, me: b._replace(stop=(10 + row) * (hop > 1)),
-    "never follows anybody": lambda b, row, hop, me: Belief(me, 0, me, 1, 0, 0),
-    "says anything": lambda b, row, hop, me: Belief(*np.random.default_rng(hop).integers(-9, 9, 6)),
-    "has more below it than there are": lambda b, row, hop, me: b._replace(below=99 if hop > 2 else b.below),
-    "is everybody's child": lambda b, row, hop, me: b._replace(parent=[0, 2, 4][row] if hop > 2 else b.parent),
-}
-
-
-@pytest.mark.parametrize("kind", TREE)
-def test_whoever_lies_while_the_tree_is_built_is_named_before_anything_is_told(kind):
-    meeting = Meeting(believing(TREE[kind]), at=1, masks=SumMasks())
-    meeting.check()
-    assert meeting.names_liar()
-    assert not any(meeting.words.values())
-    assert not meeting.honest_outcomes
-
-
 # sums -------------------------------------------------------------------------------------------------------------
 
 
@@ -246,7 +201,7 @@ class TellsOneAnother(Liar):
     """From the second sum on, one neighbour hears of another total than the rest."""
 
     def down(self, child, total):
-        return total + WORD if child == self._find_place().children[-1] and self.sums >= 2 else total
+        return total + WORD if child == self._children[-1] and self.sums >= 2 else total
 
 
 class TellsOneAnotherAndAgreesWithAll(TellsOneAnother):
@@ -285,7 +240,7 @@ class TellsOneAnotherAtTheEnd(Liar):
     """The last total alone is another one for one neighbour."""
 
     def down(self, child, total):
-        return total + np.uint64(1) if child == self._find_place().children[-1] and self.sums >= 4 else total
+        return total + np.uint64(1) if child == self._children[-1] and self.sums >= 4 else total
 
 
 class ComplainsToOne(Liar):
@@ -293,7 +248,7 @@ class ComplainsToOne(Liar):
 
     def down(self, child, total):
         total = total.copy()
-        total[-1] += np.uint64(child == self._find_place().children[-1] and self.sums == 2)
+        total[-1] += np.uint64(child == self._children[-1] and self.sums == 2)
         return total
 
 
@@ -390,7 +345,7 @@ class PutBack(LinkedPeers):
 
     def _receive(self, row, *, like, digest=False):
         message = super()._receive(row, like=like, digest=digest)
-        if self.adding and row == self._tree[0].parent:
+        if self.adding and row == self._parent:
             self.totals += 1
             message = message + WORD * np.uint64(self.totals == 2)
         return message
@@ -404,9 +359,7 @@ def test_a_member_that_was_put_back_and_is_told_another_sum_says_nothing_that_it
     before = meeting.links[i]
     near = network.neighbours(i).tolist()
     again = Replayed(before.heard, [meeting.names[j] for j in near])
-    peers = PutBack(
-        again, me=i, neighbours=near, agents=5, own_weight=0.0, weights=np.zeros(len(near)), names=again._names
-    )
+    peers = PutBack(again, network=network, me=i, own_weight=0.0, weights=np.zeros(len(near)), names=again._names)
     rows = row_ranges(network.degrees)[i]
     with pytest.raises(EquivocationError):
         run_agent(job, job.costs[i], peers, Keystream(agent_keys(5, seed=9)[i]), rows=rows)

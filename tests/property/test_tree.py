@@ -1,4 +1,4 @@
-"""The spanning tree that agents build from what their neighbours tell them."""
+"""The spanning tree that every agent works out from the network, and sums over it."""
 
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.network import Network
+from tacit.errors import GraphError
+from tacit.network import Network, Topology, tree
 from tacit.runtimes import LinkedPeers, Stacked
 from tacit.runtimes.agents import QueueLinks
-from tacit.runtimes.tree import depth_of, find_place
 
 GRAPHS = {
     "pair": nx.path_graph(2),
@@ -32,10 +32,7 @@ def assembled(network):
     for i in range(len(network)):
         mine = network.neighbours(i).tolist()
         links = QueueLinks([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        weights = np.ones(len(mine))
-        peers.append(
-            LinkedPeers(links, me=i, neighbours=mine, agents=len(network), own_weight=0.0, weights=weights)
-        )
+        peers.append(LinkedPeers(links, network=network, me=i, own_weight=0.0, weights=np.ones(len(mine))))
     return peers
 
 
@@ -44,48 +41,55 @@ def at_once(calls):
         return [future.result(timeout=30) for future in [pool.submit(call) for call in calls]]
 
 
-def places(network):
-    peers = assembled(network)
-    hops = [0] * len(peers)
-
-    def build(i):
-        def exchange(messages):
-            hops[i] += 1
-            return peers[i]._exchange(messages)
-
-        return find_place(i, network.neighbours(i).tolist(), len(network), exchange)
-
-    return at_once([lambda i=i: build(i) for i in range(len(peers))]), hops
-
-
 def check_tree(network):
-    found, hops = places(network)
-    depth = depth_of(network)
-    distance = nx.single_source_shortest_path_length(nx.Graph(network.links.tolist()), 0)
-    assert hops == [3 * depth] * len(network)
-    for i, place in enumerate(found):
-        mine = network.neighbours(i).tolist()
-        assert place.depth == depth
-        assert (place.parent is None) == (i == 0)
-        if place.parent is not None:
-            parent = mine[place.parent]
-            assert distance[parent] == distance[i] - 1
-            assert parent == min(j for j in mine if distance[j] == distance[i] - 1)
-            assert i in [network.neighbours(parent)[row] for row in found[parent].children]
-    assert sum(len(place.children) for place in found) == len(network) - 1
+    grown, graph = network.tree, nx.Graph(network.links.tolist())
+    assert grown.root == min(nx.center(graph))
+    assert grown.depth == nx.radius(graph)
+    assert grown.diameter == nx.diameter(graph)
+    distance = nx.single_source_shortest_path_length(graph, grown.root)
+    assert grown.depths.tolist() == [distance[i] for i in range(len(network))]
+    for i in set(range(len(network))) - {grown.root}:
+        assert grown.parents[i] == min(j for j in graph[i] if distance[j] == distance[i] - 1)
+        assert i in grown.children(grown.parents[i])
+    assert sum(len(grown.children(i)) for i in range(len(network))) == len(network) - 1
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_agents_build_a_breadth_first_tree_from_the_smallest_id_and_stop_together(name):
+def test_the_tree_is_breadth_first_from_the_first_agent_in_the_centre(name):
     check_tree(Network(GRAPHS[name]))
 
 
 @given(n=st.integers(2, 14), seed=st.integers(0, 10_000))
-def test_any_connected_graph_gets_its_tree(n, seed):
+def test_any_connected_graph_has_its_tree(n, seed):
     graph = nx.gnp_random_graph(n, 0.35, seed=seed)
     if not nx.is_connected(graph):
         graph = nx.compose(graph, nx.path_graph(n))
     check_tree(Network(graph))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.path_graph(41),
+        nx.random_labeled_tree(60, seed=3),
+        nx.random_regular_graph(4, 60, seed=1),
+        nx.cycle_graph(30),
+    ],
+    ids=["path", "tree", "regular", "ring"],
+)
+def test_among_very_many_agents_the_root_is_in_the_middle_of_a_long_way(graph, monkeypatch):
+    """On trees that is the centre; elsewhere the tree is one hop too deep at most here, and the bound a bound."""
+    monkeypatch.setattr(tree, "_EXACT", 10)
+    grown = Network(graph).tree
+    assert grown.depth <= nx.radius(graph) + (not nx.is_tree(graph))
+    assert grown.diameter >= nx.diameter(graph)
+    assert sorted(grown.parents < 0) == [False] * (len(graph) - 1) + [True]
+
+
+def test_agents_in_pieces_have_no_tree():
+    pieces = Topology(range(4), np.array([[0, 1], [2, 3]]))
+    with pytest.raises(GraphError, match="pieces"):
+        _ = pieces.tree
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -107,7 +111,7 @@ def test_sums_apart_are_sums_together_and_cost_the_same(name):
         np.testing.assert_allclose(mine, floats, rtol=1e-14, atol=1e-14)
         assert (mine == apart[0][0]).all(), "agents hold different sums"
         np.testing.assert_array_equal(exact, words)
-    assert together.traffic.exchanges == peers[0].traffic.exchanges == (3 + 2 + 2) * depth_of(network)
+    assert together.traffic.exchanges == peers[0].traffic.exchanges == 2 * 2 * network.tree.depth
     assert together.traffic.messages == sum(p.traffic.messages for p in peers)
     assert together.traffic.bytes == sum(p.traffic.bytes for p in peers)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import matvec, vecdot, vecmat
-from tacit.costs.family import Curvature, Family, finite, penalty
+from tacit.costs.family import Curvature, Family, one_per_row, penalty
 from tacit.costs.rows import design, row_weights
 from tacit.costs.secrets import Secrets, regression
 from tacit.coverage import AffinePart
@@ -49,9 +49,7 @@ class ConcomitantHuber(Family):
     ) -> None:
         self.A = design(A, intercept=intercept)
         self.intercept = intercept
-        self.b = finite(b, "b", ndim=1)
-        if len(self.b) != len(self.A):
-            raise CostError(f"A has {len(self.A)} rows and b has {len(self.b)} entries; they must agree.")
+        self.b = one_per_row(b, "b", self.A)
         if not epsilon >= 1:
             raise CostError(f"epsilon = {epsilon} must be at least 1: below it no scale fits.")
         self.l2 = np.append(penalty(l2, self.A.shape[1], intercept=intercept), 0.0)

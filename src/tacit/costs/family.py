@@ -294,6 +294,14 @@ def finite(data: ArrayLike, name: str, *, ndim: int) -> Array:
     return array
 
 
+def one_per_row(data: ArrayLike, name: str, A: Array) -> Array:
+    """Return *data* as `finite` does: one number for every row of A."""
+    array = finite(data, name, ndim=1)
+    if len(array) != len(A):
+        raise CostError(f"A has {len(A)} rows and {name} has {len(array)} entries; they must agree.")
+    return array
+
+
 def penalty(l2: ArrayLike, dim: int, *, intercept: bool = False) -> Array:
     """Return the weights of ½ Σ l2_k x_k² as a vector; an intercept, the last unknown, goes free."""
     try:

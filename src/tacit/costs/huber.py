@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.costs.family import finite
+from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
 from tacit.costs.secrets import Labels
 from tacit.coverage import AffinePart
@@ -42,9 +42,7 @@ class Huber(RowSum):
         intercept: bool = False,
     ) -> None:
         super().__init__(A, l2=l2, intercept=intercept)
-        self.b = finite(b, "b", ndim=1)
-        if len(self.b) != len(self.A):
-            raise CostError(f"A has {len(self.A)} rows and b has {len(self.b)} entries; they must agree.")
+        self.b = one_per_row(b, "b", self.A)
         if not delta > 0:
             raise CostError(f"delta = {delta} must be positive: it is where the loss turns linear.")
         self.delta = np.array([delta])

@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike
 from tacit.costs.alone import sampled, shortened
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
-from tacit.costs.family import Curvature, finite, penalty
+from tacit.costs.family import Curvature, one_per_row, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
-from tacit.errors import CostError
 from tacit.typing import Array
 
 
@@ -46,9 +45,7 @@ class LeastSquares(Columns, Quadratic):
     ) -> None:
         rows = design(A, intercept=intercept)
         self.records, self.intercept = len(rows), intercept
-        b = finite(b, "b", ndim=1)
-        if len(b) != len(rows):
-            raise CostError(f"A has {len(rows)} rows and b has {len(b)} entries; they must agree.")
+        b = one_per_row(b, "b", rows)
         m = rows.shape[1]
         if weight is not None:
             root = np.sqrt(row_weights(weight, len(rows)))

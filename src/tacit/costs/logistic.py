@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from tacit.costs.family import finite
+from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -40,9 +40,7 @@ class Logistic(RowSum):
         offset: ArrayLike | None = None,
     ) -> None:
         super().__init__(A, l2=l2, intercept=intercept, weight=weight, offset=offset)
-        y = finite(y, "y", ndim=1)
-        if len(y) != len(self.A):
-            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        y = one_per_row(y, "y", self.A)
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
         labels = (y > 0).astype(np.float64)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 
-from tacit.costs.family import Curvature, Family, finite, penalty
+from tacit.costs.family import Curvature, Family, one_per_row, penalty
 from tacit.costs.rows import design, row_weights, with_weight
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
@@ -51,9 +51,7 @@ class Multinomial(Family):
             raise CostError(f"classes = {classes}: a choice needs at least two.")
         self.A = design(A, intercept=intercept)
         self.intercept = intercept
-        y = finite(y, "y", ndim=1)
-        if len(y) != len(self.A):
-            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        y = one_per_row(y, "y", self.A)
         if not np.isin(y, np.arange(classes)).all():
             raise CostError(f"the labels of a multinomial cost must be whole numbers from 0 to {classes - 1}.")
         chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)

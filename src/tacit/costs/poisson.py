@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from tacit.costs.family import finite
+from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
@@ -41,9 +41,7 @@ class Poisson(RowSum):
         offset: ArrayLike | None = None,
     ) -> None:
         super().__init__(A, l2=l2, intercept=intercept, weight=weight, offset=offset)
-        y = finite(y, "y", ndim=1)
-        if len(y) != len(self.A):
-            raise CostError(f"A has {len(self.A)} rows and y has {len(y)} entries; they must agree.")
+        y = one_per_row(y, "y", self.A)
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
         self.affine = -((y if self.weight is None else self.weight * y) @ self.A)

@@ -57,7 +57,7 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
 def refuse_unrelated(before: Manifest, after: Manifest) -> None:
     """Refuse a manifest that says anything else than the one before it, but who and which links are left out.
 
-    Members may have moved to another address; their certificates stay.
+    Members and the relay may have moved to another address; certificates stay.
     """
     stay = {name: before.members[name] for name in after.members if name in before.members}
     links = {frozenset(link) for link in after.links}
@@ -67,7 +67,7 @@ def refuse_unrelated(before: Manifest, after: Manifest) -> None:
         name: msgspec.structs.replace(member, address=stay[name].address) if name in stay else member
         for name, member in after.members.items()
     }
-    if msgspec.structs.replace(after, members=moved) != expected:
+    if msgspec.structs.replace(after, members=moved, relay=before.relay) != expected:
         raise InputError(
             "this manifest does not follow from the one before it: from epoch to epoch members and links are left "
             "out, and nothing else changes."

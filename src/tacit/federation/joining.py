@@ -15,8 +15,9 @@ from tacit.costs import Family
 from tacit.federation.checking import refuse_unspoken
 from tacit.federation.epochs import Epochs
 from tacit.federation.manifest import Manifest
-from tacit.federation.sections import address_of
+from tacit.federation.sections import Member, address_of, host_and_port
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Endpoint, Seat
 
 
@@ -24,9 +25,7 @@ def seat_of(manifest: Manifest, me: str) -> Seat:
     """Return what the run of a manifest is to one of its members."""
     return Seat(
         me=me,
-        members={
-            name: Endpoint(*address_of(member), member.certificate) for name, member in manifest.members.items()
-        },
+        members={name: endpoint_of(member) for name, member in manifest.members.items()},
         session=manifest.session(),
         parts=manifest.parts(),
         patience=manifest.stop.patience,
@@ -36,7 +35,13 @@ def seat_of(manifest: Manifest, me: str) -> Seat:
         previous=manifest.previous,
         lineage=Epochs(manifest),
         protocol=manifest.protocol,
+        relay=host_and_port(manifest.relay, "relay") if manifest.relay else None,
     )
+
+
+def endpoint_of(member: Member) -> Endpoint:
+    """Return where a member is, to its neighbours."""
+    return Endpoint(*(address_of(member) if member.address else ("", 0)), member.certificate)
 
 
 def join(
@@ -49,11 +54,13 @@ def join(
     listen: tuple[str, int] | None = None,
     durable: bool = True,
     columns: Sequence[str] = (),
+    proxy: str | None = None,
 ) -> Agent:
     """Return an agent that takes part as the member *me*, with its own cost; `run` waits for the others.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused.
+    names of the unknowns, where the data have any: neighbours who have others are refused. *proxy* is the URL of
+    one to dial through: socks5://host:port or http://host:port.
     """
     agreed = manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
     refuse_unspoken(agreed)
@@ -66,4 +73,5 @@ def join(
         listen=listen,
         durable=durable,
         columns=columns,
+        proxy=None if proxy is None else Proxy.read(proxy),
     )

@@ -17,8 +17,9 @@ import numpy as np
 from tacit.coverage import MASKS
 from tacit.errors import FileError, InputError, TacitError
 from tacit.federation.foreign import refuse_acting
-from tacit.federation.sections import Masks, Member, Model, Stop, address_of
+from tacit.federation.sections import Masks, Member, Model, Stop, address_of, host_and_port
 from tacit.fields import read_fields
+from tacit.listing import conjoined
 from tacit.network import Network
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.job import Job
@@ -52,6 +53,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The session of the epoch before this one."""
     protocol: int = 1
     """What all members' agents speak in this run; files that do not say are of the first."""
+    relay: str = ""
+    """Where neighbours meet who both only dial out: host:port of a `tacit relay`."""
 
     @classmethod
     def read(cls, path: str | Path) -> Manifest:
@@ -171,11 +174,24 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         wrong = []
         for name, member in self.members.items():
             try:
-                address_of(member)
+                if member.address:  # who has none only dials out
+                    address_of(member)
             except InputError as error:
                 wrong.append(f"member {name}: {error}")
+        if self.relay:
+            host_and_port(self.relay, "relay")
+        elif met := self.met_at_a_relay():
+            wrong.append(
+                f"{conjoined(met[0])} are linked and both only dial out: they need a relay to meet at, such as "
+                'relay = "relay.example:7400".'
+            )
         if wrong:
             raise InputError(" ".join(wrong))
+
+    def met_at_a_relay(self) -> list[tuple[str, str]]:
+        """Return the links whose ends both only dial out."""
+        inward = {name for name, member in self.members.items() if not member.address}
+        return [link for link in self.links if inward.issuperset(link)]
 
     def _start(self) -> Array:
         if self.unknowns < 1 or (self.x0 and len(self.x0) != self.unknowns):
@@ -199,7 +215,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return agreed(self.algorithm)
 
 
-_ADDED = {"protocol": 1}
+_ADDED = {"protocol": 1, "relay": ""}
 """Fields that the first manifests did not have, and what they say where they say nothing."""
 
 

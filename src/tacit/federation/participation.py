@@ -25,6 +25,7 @@ from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.refusing import tell_unfit, tell_version
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
@@ -79,17 +80,20 @@ def participate(
     listen: tuple[str, int] | None = None,
     ledger: Path | None = None,
     consent: Consent | None = None,
+    proxy: str | None = None,
 ) -> Participation:
     """Return a member's part in the run of a manifest, with its own records; refuse whatever does not go together.
 
     Where the records do not match, the neighbours that are there hear that it is so, and nothing more. The state
     is kept in *folder*, beside the key unless given. *family* is for manifests without a model. *consent* is what
-    the member says to its *ledger*; the versions of its records are worked out here.
+    the member says to its *ledger*; the versions of its records are worked out here. *proxy* is the URL of one to
+    dial through.
     """
     refuse_stranger(manifest, me)
     refuse_nothing_hidden(manifest)
+    through = None if proxy is None else Proxy.read(proxy)
     if unspoken(manifest.protocol):
-        tell_version(manifest.job(), seat_of(manifest, me), key, listen=listen)
+        tell_version(manifest.job(), seat_of(manifest, me), key, listen=listen, proxy=through)
     refuse_unspoken(manifest)
     folder = folder or key.parent
     if isinstance(data, Path) and data.suffix.lower() != ".npz":
@@ -99,10 +103,10 @@ def participate(
     except MismatchError:
         seat = seat_of(manifest, me)
         if not list(folder.glob(f"{seat.stem}.*")):  # nothing was said before
-            tell_unfit(manifest.job(), seat, key, listen=listen)
+            tell_unfit(manifest.job(), seat, key, listen=listen, proxy=through)
         raise
     columns = feature_names(manifest, data)
-    agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns)
+    agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns, proxy=proxy)
     permit = None
     if ledger is not None and not agent.result.exists():
         consent = (consent or Consent())._replace(versions=versions_of(manifest, me, data, key=key))

@@ -14,7 +14,7 @@ class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One member."""
 
     address: str
-    """Where it listens: host:port."""
+    """Where it listens: host:port; empty where it only dials out, and nobody can connect to it."""
     certificate: str
     """Its certificate, as `tacit keygen` wrote it."""
 
@@ -64,7 +64,12 @@ class Model(Costs, frozen=True, forbid_unknown_fields=True):
 
 def address_of(member: Member) -> tuple[str, int]:
     """Return host and port."""
-    host, _, port = member.address.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
-        raise InputError(f"address = {member.address!r} must be host:port.")
+    return host_and_port(member.address, "address")
+
+
+def host_and_port(text: str, field: str) -> tuple[str, int]:
+    """Return the two parts of what a *field* says."""
+    host, _, port = text.rpartition(":")
+    if not host.strip("[]") or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InputError(f"{field} = {text!r} must be host:port.")
     return host.strip("[]"), int(port)

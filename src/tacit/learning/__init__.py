@@ -23,7 +23,7 @@ if _typing.TYPE_CHECKING:
     from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
     from tacit.learning.logistic import PrivateLogisticRegression
     from tacit.learning.poisson import PrivatePoissonRegressor
-    from tacit.learning.standardising import PrivateStandardScaler
+    from tacit.learning.scaling import PrivateStandardScaler
 
 __all__ = [
     "Account",
@@ -51,7 +51,7 @@ _HOMES = {
     "PrivateOneHotEncoder": "encoding",
     "PrivatePoissonRegressor": "poisson",
     "PrivateRidge": "linear",
-    "PrivateStandardScaler": "standardising",
+    "PrivateStandardScaler": "scaling",
     "Summary": "inference",
 }
 

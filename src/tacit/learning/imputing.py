@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
-from tacit.learning.parties import joined, read
+from tacit.learning.parties import read
+from tacit.learning.transforming import PartyTransformer
 from tacit.typing import Array
 
 
-class PrivateImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class PrivateImputer(PartyTransformer):
     """`SimpleImputer` whose means come from secret sums over the parties; each fills its own gaps.
 
     >>> import numpy as np
@@ -55,14 +55,7 @@ class PrivateImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(empty):
             raise DataError(f"column {table.columns[empty[0]]!r}: no party has a value in it; drop it.")
         self.statistics_ = np.asarray(sums / np.rint(counts))
-        self.ledger_ = assembly.account
-        self.certificate_ = assembly.certificate()
-        return self
-
-    def fit_parties(self, parties: Any) -> Self:
-        """Learn from one X per party, in a list or by name."""
-        X, _, groups = joined(parties)
-        return self.fit(X, groups=groups)
+        return self._learnt(assembly)
 
     def transform(self, X: Any) -> Array:
         """Return X with the means in its gaps: by every party for itself."""

@@ -5,6 +5,7 @@ from tacit.network.files import read_graph, write_graph
 from tacit.network.regular import well_connected
 from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
 from tacit.network.topology import Network, Topology
+from tacit.network.tree import Tree
 from tacit.network.weights import WEIGHTS, mixing_weights
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Network",
     "Spectrum",
     "Topology",
+    "Tree",
     "algebraic_connectivity",
     "mixing_spectrum",
     "mixing_weights",

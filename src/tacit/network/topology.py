@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from tacit.errors import GraphError
 from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
+from tacit.network.tree import Tree, spanning_tree
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
@@ -111,6 +112,11 @@ class Topology:
     def algebraic_connectivity(self) -> float:
         """μ₂(L): 0 exactly if the graph is not connected."""
         return 0.0 if len(self.components) > 1 else algebraic_connectivity(self.laplacian)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The spanning tree on which agents add up, which everybody can work out; there is none in pieces."""
+        return spanning_tree(len(self), self.links)
 
     def neighbours(self, i: int) -> NDArray[np.intp]:
         """Return the indices of the neighbours of agent number *i*, increasing."""

@@ -126,14 +126,7 @@ def neighbourhoods(job: Job) -> list[tuple[LinkedPeers, QueueLinks]]:
     for i in range(len(network)):
         mine = network.neighbours(i)
         links = QueueLinks([queues[i, j] for j in mine], [queues[j, i] for j in mine])
-        peers = LinkedPeers(
-            links,
-            me=i,
-            neighbours=mine.tolist(),
-            agents=len(network),
-            own_weight=float(W[i, i]),
-            weights=W[i, mine],
-        )
+        peers = LinkedPeers(links, network=network, me=i, own_weight=float(W[i, i]), weights=W[i, mine])
         together.append((peers, links))
     return together
 

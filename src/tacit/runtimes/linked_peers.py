@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import EquivocationError, ProtocolError
+from tacit.network import Network
 from tacit.runtimes.traffic import Traffic
 from tacit.runtimes.transcript import DIGEST_WORDS, Transcript, hexadecimal
-from tacit.runtimes.tree import Place, find_place
 from tacit.typing import Array, Numbers, Peers, Rows
 
 Message = NDArray[Any]
@@ -45,6 +45,9 @@ class Together(Peers, Protocol):
     def aside(self) -> Peers:
         """Return the same peers for what is not part of the algorithm: looks, and waiting for each other."""
 
+    def meet(self) -> None:
+        """Wait until all agents have come as far as this one."""
+
     def confirm(self, hops: int = 1) -> None:
         """Compare with all neighbours what this agent was told; refuse to go on where it was not the same.
 
@@ -53,7 +56,7 @@ class Together(Peers, Protocol):
 
 
 class LinkedPeers:
-    """`Peers` for one agent that knows its own weights and its own links, and nothing else.
+    """`Peers` for one agent that knows the network, its own weights and its own links, and nothing else.
 
     Masked words are sent only after all neighbours were found to know the same totals: `tacit.runtimes.transcript`.
     """
@@ -64,22 +67,23 @@ class LinkedPeers:
         self,
         links: Links,
         *,
+        network: Network,
         me: int,
-        neighbours: Sequence[int],
-        agents: int,
         own_weight: float,
         weights: Array,
         names: Sequence[str] = (),
         transcript: Transcript | None = None,
     ) -> None:
-        self._links, self._me, self._neighbours, self._agents = links, me, neighbours, agents
+        neighbours, tree = network.neighbours(me).tolist(), network.tree
+        self._links, self._me, self._depth, self._diameter = links, me, tree.depth, tree.diameter
+        self._parent = None if tree.root == me else neighbours.index(tree.parents[me])
+        self._children = [neighbours.index(child) for child in tree.children(me)]
         self._own_weight, self._weights = own_weight, weights
         self.names = names or [f"agent {neighbour}" for neighbour in neighbours]
         self.degree = self.links = len(weights)
         self.first: Rows = np.array([me < neighbour for neighbour in neighbours], dtype=bool)
         self.traffic = Traffic()
         self._transcript = transcript or Transcript()
-        self._tree: list[Place] = []
         self._aside: LinkedPeers | None = None
 
     def mix(self, x: Array) -> Array:
@@ -129,9 +133,16 @@ class LinkedPeers:
         self._transcript.close()
         return came[:, DIGEST_WORDS:]
 
+    def meet(self) -> None:
+        """Wait until all agents have come so far: whoever has tells its neighbours, and they theirs."""
+        self._compare_all(self._diameter)
+
     def confirm(self, hops: int = 1) -> None:
         """Compare the digest of all totals with all neighbours: once, unless that was done since the last one."""
-        for _ in range(hops if hops > 1 or self._transcript.is_open else 0):
+        self._compare_all(hops if hops > 1 or self._transcript.is_open else 0)
+
+    def _compare_all(self, hops: int) -> None:
+        for _ in range(hops):
             mine = [self._transcript.words] * self.degree
             self._received(self._links.exchange(mine), like=mine, digests=True)
             self._transcript.close()
@@ -142,37 +153,30 @@ class LinkedPeers:
 
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the network: up the tree to the root, and down again."""
-        place = self._find_place()
         if v.dtype == np.uint64:  # masked: never sent before all neighbours were found to know the same
             self.confirm()
-        for child in place.children:
+        for child in self._children:
             v = add(v, self._receive(child, like=v))
-        if place.parent is not None:
-            self._links.send(place.parent, v)
-            below, v = v, self._receive(place.parent, like=v)
+        if self._parent is not None:
+            self._links.send(self._parent, v)
+            below, v = v, self._receive(self._parent, like=v)
             if add is np.maximum and (v < below).any():
-                above = self.names[place.parent]
+                above = self.names[self._parent]
                 raise ProtocolError(f"{above} sent a largest number below what it was sent.", neighbour=above)
-        for child in place.children:
+        for child in self._children:
             self._links.send(child, v)
         self._transcript.add(v)
         self._links.flush()  # those below wait for it, while this agent computes
-        spoken = len(place.children) + (place.parent is not None)
-        self.traffic.count(exchanges=2 * place.depth, messages=spoken, bytes=spoken * v.nbytes)
+        spoken = len(self._children) + (self._parent is not None)
+        self.traffic.count(exchanges=2 * self._depth, messages=spoken, bytes=spoken * v.nbytes)
         return v
 
     def aside(self) -> LinkedPeers:
         """Return the same peers with a count of their own, for what is not part of the algorithm: looks."""
         if self._aside is None:
-            self._aside = copy.copy(self)  # the tree is shared: whoever needs it first builds it for both
+            self._aside = copy.copy(self)
             self._aside.traffic = Traffic()
         return self._aside
-
-    def _find_place(self) -> Place:
-        """Return the own place in the spanning tree, which all agents build before their first sum."""
-        if not self._tree:
-            self._tree.append(find_place(self._me, self._neighbours, self._agents, self._exchange, self.names))
-        return self._tree[0]
 
     def _exchange(self, messages: list[Message], *, more: bool = False) -> list[Message]:
         spoken = 0 if more else len(messages)

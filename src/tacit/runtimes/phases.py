@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.errors import ProtocolError
-from tacit.masks import Hidden, Source
+from tacit.masks import Hidden, Source, drawn_once
 from tacit.masks.sums import refuse_uncancelled
 from tacit.runtimes.doubt import Doubt
 from tacit.runtimes.job import Job
@@ -91,16 +91,16 @@ def run_agent(
 ) -> Outcome:
     """Run both phases for one agent. *rows* are its directed links among all the network's.
 
-    *barriers* makes all agents wait for each other before masks are exchanged, and again before anything is
-    published, where masks are seen to cancel; *on_commit* is called when all are past that. *hide* stands in for
-    phase 1 where it was run before.
+    *barriers* makes all agents wait for each other before masks that serve the whole run are exchanged, and again
+    before anything is published, where masks are seen to cancel; *on_commit* is called when all are past that.
+    *hide* stands in for phase 1 where it was run before.
     """
     memory = memory or NoMemory()
     peers: Peers = linked
     algorithm = job.algorithm
     with np.errstate(over="ignore", invalid="ignore"):  # a diverging run is judged, not warned about
-        if barriers:
-            linked.aside().sum(np.zeros(1))
+        if barriers and drawn_once(job.privacy):
+            linked.meet()
         hidden = Hidden(cost, peers)
         with _naming(linked.names):
             if hide is not None:
@@ -153,10 +153,10 @@ def _meet(hidden: Hidden, linked: Together, source: Source) -> None:
     """Wait until everybody has its masks; where they must cancel, see that they do."""
     masks = hidden.zero_sum
     if masks is None:
-        linked.aside().sum(np.zeros(1))
+        linked.meet()
     else:
         refuse_uncancelled(masks, linked.aside(), source)
-    linked.confirm()
+        linked.confirm()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from tacit.runtimes.looking import Look
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
-from tacit.runtimes.tree import MESSAGE_BYTES, depth_of
 from tacit.typing import Array, Numbers, Peers, Rows
 
 _DENSE = 64  # up to here a dense product is faster than a sparse one
@@ -97,19 +96,12 @@ class Stacked:
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
         n, row = len(self.network), v.nbytes // len(self.network)
-        self._traffic.count(exchanges=2 * self._depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
+        depth = self.network.tree.depth
+        self._traffic.count(exchanges=2 * depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
         pieces: Any = v.pieces() if isinstance(v, Pieces) else [v]
         sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
         self._has_summed = True
         return sums[0] if len(sums) == 1 else np.concatenate(sums)
-
-    @cached_property
-    def _depth(self) -> int:
-        """The depth of the spanning tree; whoever asks first pays for building it."""
-        depth = depth_of(self.network)
-        hops = 3 * depth
-        self._traffic.count(exchanges=hops, messages=hops * self.links, bytes=hops * self.links * MESSAGE_BYTES)
-        return depth
 
 
 def _product(matrix: sp.csr_array) -> Callable[[Array], Array]:

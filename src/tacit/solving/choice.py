@@ -62,7 +62,6 @@ from tacit.costs import CallableCost, Composite, Expansion, Family
 from tacit.coverage import MASKS
 from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
-from tacit.runtimes.tree import depth_of
 from tacit.solving.algorithm_section import weights_called
 from tacit.solving.effort import NEWTON, ONCE, USUAL, with_gradients, with_hessians, worth_hessians
 from tacit.solving.problem import Problem
@@ -158,7 +157,7 @@ def _by_sums(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     smooth = [cost.smooth if isinstance(cost, Composite) else cost for cost in problem.costs]
     quadratic = Quadratics().covers(problem.stack)
     rough = " with penalties" if problem.stack.is_rough else ""
-    depth = depth_of(problem.network)
+    depth = problem.network.tree.depth
     if not problem.stack.adds_up and problem.stack.separable and problem.stack.has_slopes:
         return Bracket, "every unknown by itself, with kinks of everybody's own: sums of slopes find the optimum"
     if quadratic and problem.dim <= ONCE:

@@ -17,7 +17,7 @@ from typing import NoReturn
 import numpy as np
 
 from tacit.auditing.attacks.made_up import MadeUp
-from tacit.auditing.attacks.rehearsal import Enough, Opaque
+from tacit.auditing.attacks.rehearsal import Enough, Opaque, run_until_enough
 from tacit.typing import Algorithm, Array, Numbers, Rows
 
 _NUMBERS = 4096  # of gradients, up to which every one is moved by itself
@@ -201,15 +201,8 @@ def _follow(
 ) -> Follower:
     """Run the algorithm up to the sum after these totals."""
     followed = Follower(len(start), totals, gradients, seed)
-    try:
-        with np.errstate(all="ignore"):
-            state = algorithm.init(start.copy(), followed)
-            for _ in range(len(totals) + 2):
-                state = algorithm.step(state, followed, followed)
-    except Enough:
-        pass
-    except Opaque:
-        raise
-    except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
-        raise Opaque(f"{type(algorithm).__name__} does not run on costs that answer as they like") from error
+    run_until_enough(
+        algorithm, start.copy(), followed, followed,
+        rounds=len(totals) + 2, where="on costs that answer as they like",
+    )  # fmt: skip
     return followed

@@ -14,7 +14,7 @@ import numpy as np
 from tacit.auditing.attacks.imagined import Imagined
 from tacit.auditing.knowledge.public import Public
 from tacit.errors import InputError
-from tacit.typing import Array, Numbers, Rows
+from tacit.typing import Algorithm, Array, Numbers, Rows
 
 
 class Opaque(Exception):  # noqa: N818
@@ -95,16 +95,23 @@ def rehearse(public: Public, cost: Imagined, start: Array, exchanges: int) -> li
         raise InputError("no algorithm runs here: there is nothing to rehearse.")
     peers = Rehearsed(public, exchanges)
     x = start if algorithm.sums else np.tile(start, (public.agents, 1))
+    run_until_enough(algorithm, x, peers, cost, rounds=exchanges, where="on made-up quadratic costs")
+    return peers.messages
+
+
+def run_until_enough(algorithm: Algorithm, start: Any, peers: Any, cost: Any, *, rounds: int, where: str) -> None:
+    """Run so many rounds, or until `Enough` was said; whatever cannot run *where* it is asked to is `Opaque`."""
     try:
         with np.errstate(all="ignore"):
-            state = algorithm.init(x, cost)
-            for _ in range(exchanges):
+            state = algorithm.init(start, cost)
+            for _ in range(rounds):
                 state = algorithm.step(state, peers, cost)
     except Enough:
         pass
+    except Opaque:
+        raise
     except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
-        raise Opaque(f"{type(algorithm).__name__} does not run on made-up quadratic costs") from error
-    return peers.messages
+        raise Opaque(f"{type(algorithm).__name__} does not run {where}") from error
 
 
 def directed(public: Public) -> Array:

@@ -26,7 +26,7 @@ from tacit.auditing.attacks.estimate import Estimate
 from tacit.auditing.attacks.heard import gossip_of, totals
 from tacit.auditing.attacks.probe import Probe, Query, Unknowns
 from tacit.auditing.attacks.readings import GradientReading, estimated
-from tacit.auditing.attacks.rehearsal import Enough, Opaque, opening
+from tacit.auditing.attacks.rehearsal import Opaque, opening, run_until_enough
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View, received
 from tacit.typing import Array
@@ -128,17 +128,8 @@ def _run(agent: int, overheard: Overheard, public: Public, seed: int) -> Equatio
     curvature = None if public.curvatures is None else public.curvatures[agent]
     probe = Probe(unknowns, rough=public.rough, curvature=curvature)
     peers = Alone(agent, overheard, public, unknowns)
-    try:
-        with np.errstate(all="ignore"):
-            state = algorithm.init(unknowns.known(public.start), probe)
-            for _ in range(_ROUNDS):
-                state = algorithm.step(state, peers, probe)
-    except Enough:
-        pass
-    except Opaque:
-        raise
-    except Exception as error:  # whatever a stranger's algorithm raises on costs that it did not expect
-        raise Opaque(f"{type(algorithm).__name__} does not run with gradients that are not known") from error
+    start, where = unknowns.known(public.start), "with gradients that are not known"
+    run_until_enough(algorithm, start, peers, probe, rounds=_ROUNDS, where=where)
     if not peers.messages:
         raise Opaque("nothing that the algorithm says was heard")
     spoken, heard = (np.stack(each) for each in zip(*peers.messages, strict=True))

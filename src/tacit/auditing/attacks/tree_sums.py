@@ -23,7 +23,6 @@ from tacit.auditing.attacks.modular import as_numbers, minus, plus
 from tacit.auditing.attacks.readings import GradientReading, estimated
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.knowledge.public import Public
-from tacit.auditing.knowledge.tree import parents_and_depths
 from tacit.auditing.knowledge.view import View, masks_of
 from tacit.typing import Array, Words
 
@@ -115,14 +114,12 @@ def _singled_out(view: View, public: Public, place: int) -> tuple[NDArray[np.int
     A leaf below a member is one; so is who stands between members on the tree, and whoever is left over.
     """
     up, down = view.only("up")[place], view.only("down")[place]
-    parents, depths = parents_and_depths(public.network)
+    tree = public.network.tree
     below = np.eye(public.agents)  # whom a partial sum is over
-    for i in np.argsort(-depths, kind="stable"):
-        if parents[i] >= 0:
-            below[parents[i]] += below[i]
-    sent = dict(zip(up.senders.tolist(), up.values, strict=True)) | {
-        int(np.flatnonzero(parents < 0)[0]): down.values[0]
-    }
+    for i in np.argsort(-tree.depths, kind="stable"):
+        if i != tree.root:
+            below[tree.parents[i]] += below[i]
+    sent = dict(zip(up.senders.tolist(), up.values, strict=True)) | {tree.root: down.values[0]}
     rows = np.stack([below[i] for i in sent])
     values = np.stack(list(sent.values()))
     inverse = np.linalg.pinv(rows)
@@ -145,5 +142,4 @@ def _known(view: View, public: Public, place: int, width: int) -> Words:
 
 def _leaves(public: Public) -> NDArray[np.intp]:
     """Return the agents that nobody hangs below."""
-    parents, _ = parents_and_depths(public.network)
-    return np.setdiff1d(np.arange(public.agents), parents).astype(np.intp)
+    return np.setdiff1d(np.arange(public.agents), public.network.tree.parents).astype(np.intp)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.auditing.knowledge.tree import parents_and_depths
 from tacit.auditing.knowledge.view import Exchange
 from tacit.network import Network, mixing_weights
 from tacit.runtimes import Together
@@ -35,7 +34,7 @@ class Wiretap:
         self.owners = np.repeat(np.arange(len(network)), network.degrees)
         self.others = np.concatenate([network.neighbours(i) for i in range(len(network))])
         self.weights = mixing_weights(network, weights).toarray()
-        self.parents, self.depths = parents_and_depths(network)
+        self.parents, self.depths = network.tree.parents, network.tree.depths
         self.words: list[NDArray[Any]] = []
         """All masked words of secret sums, as the worst case publishes them; where all agents are at once."""
 
@@ -108,6 +107,10 @@ class ListeningAlone(Listening):
         """Return the same peers for looks, of which the member hears as much."""
         aside: Any = self._talking.aside()
         return ListeningAlone(aside, self._wiretap, self._heard, self._me, looking=True)
+
+    def meet(self) -> None:
+        """Wait until all have come so far."""
+        self._talking.meet()
 
     def confirm(self, hops: int = 1) -> None:
         """Compare with all neighbours what was told: digests of what is heard here anyway."""

@@ -22,7 +22,6 @@ from tacit.auditing.attacks.subset_sum import SubsetSum
 from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.auditing.judging.verdict import RISK, Verdict, judge_exact, judge_gaussian, skipped
 from tacit.auditing.knowledge.public import Public
-from tacit.auditing.knowledge.tree import parents_and_depths
 from tacit.auditing.knowledge.view import View
 from tacit.typing import Array
 
@@ -109,9 +108,8 @@ def recorded_whole(view: View, public: Public, rounds: int) -> Verdict | None:
     heard, must = gossiped, min(rounds, 3 * public.agents)
     beside = neighbours_of(public, view)
     if not gossiped and (public.algorithm is None or public.algorithm.sums):
-        parents, _ = parents_and_depths(public.network)
         heard = view.only("up")
-        beside = {i for i, above in enumerate(parents.tolist()) if above in view.coalition}
+        beside = {i for i, above in enumerate(public.network.tree.parents.tolist()) if above in view.coalition}
     whole = [beside <= set(exchange.senders.tolist()) for exchange in heard[:must]]
     if len(whole) >= must and all(whole):
         return None

@@ -39,6 +39,7 @@ from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, restored
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, remove
 from tacit.runtimes.phases import Outcome, row_ranges, run_agent
@@ -55,8 +56,8 @@ class Agent:
     """One member, with its *seat* in a *job* whose other costs are elsewhere.
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
-    names of the unknowns, where the data have any: neighbours who have others are refused. *clock* and *connect*
-    are where time and links come from.
+    names of the unknowns, where the data have any: neighbours who have others are refused. It dials through the
+    *proxy*, if one is given. *clock* and *connect* are where time and links come from.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Agent:
         listen: tuple[str, int] | None = None,
         durable: bool = True,
         columns: Sequence[str] = (),
+        proxy: Proxy | None = None,
         clock: Callable[[], float] = time.monotonic,
         connect: Callable[..., Connections] = connections,
     ) -> None:
@@ -93,7 +95,9 @@ class Agent:
         )
         if self._longest >= 1 << 32:
             raise InputError(f"{cost.dim} unknowns are too many for Hessians; use lbfgs or fista.")
-        self._listen = listen or seat.place[:2]
+        if listen is not None and seat.listens is None:
+            raise InputError(f"{seat.me} only dials out: its card has no address, so that nobody would connect.")
+        self._listen, self._proxy = listen, proxy
         self._durable, self._clock, self._dial = durable, clock, connect
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
@@ -231,9 +235,8 @@ class Agent:
         row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
         neighbours = LinkedPeers(
             links,
+            network=network,
             me=i,
-            neighbours=mine.tolist(),
-            agents=len(network),
             own_weight=float(row[i]),
             weights=row[mine],
             names=self.neighbours,
@@ -306,7 +309,9 @@ class Agent:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
             channels = restored(self.seat, store, limit=self._longest, columns=self._columns)
-            self.connections = self._dial(self.seat, self.key, channels, listen=self._listen, clock=self._clock)
+            self.connections = self._dial(
+                self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock
+            )
             self.connections.start()
         return self.connections
 

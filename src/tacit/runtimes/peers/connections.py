@@ -2,7 +2,7 @@
 
 Everything here runs in one event loop. The algorithm's thread drives it while it waits for messages, so that a
 round costs no change of threads; when the algorithm is busy for longer, a steward thread drives it in the
-meantime. Of every two neighbours the later in the manifest dials the earlier. Every connection is read whenever
+meantime. Of every two neighbours one dials the other, or both meet at a relay. Every connection is read whenever
 the loop is driven, so that two agents who both write a long message never wait for each other. A connection that
 brings nothing for *silence* seconds, or something wrong, is closed, and the neighbour dialled again with growing
 pauses; channels do not notice.
@@ -27,9 +27,12 @@ from dataclasses import dataclass
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
+from tacit.protocol.meeting import Meeting, Side
+from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
-from tacit.runtimes.peers.tls import TlsSocket, dial, open_ports
+from tacit.runtimes.peers.proxies import DetourError, Proxy
+from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
 
@@ -61,10 +64,14 @@ class Neighbour:
     turned_away: bool = False
     """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
     open: bool = False
+    meeting: Meeting | None = None
+    """How it is met where neither can be dialled: host and port are then those of a relay."""
+    proxy: Proxy | None = None
+    """Through which this agent dials."""
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
-        self.trouble, self.turned_away = trouble, turned_away
+        self.trouble, self.turned_away = trouble, turned_away and self.meeting is None
 
 
 class Connections:
@@ -74,7 +81,7 @@ class Connections:
         self,
         neighbours: Mapping[str, Neighbour],
         *,
-        listen: tuple[str, int],
+        listen: tuple[str, int] | None,
         server: ssl.SSLContext,
         client: ssl.SSLContext,
         silence: float = 15.0,
@@ -106,7 +113,8 @@ class Connections:
         self._thread.start()
         self._ready.wait()
         if self.failure is not None:
-            raise NetworkError(f"cannot listen on {self._listen[0]}:{self._listen[1]} ({self.failure}).")
+            where = "any port" if self._listen is None else f"{self._listen[0]}:{self._listen[1]}"
+            raise NetworkError(f"cannot listen on {where} ({self.failure}).")
 
     def write(self, frames: Mapping[str, bytes]) -> None:
         """Send frames on connections that are up; what goes on none now is sent when the peer asks for it."""
@@ -178,7 +186,7 @@ class Connections:
         """Be the steward: drive the loop whenever the algorithm has been away for a while."""
         with self._driving:
             try:
-                ports = open_ports(*self._listen)
+                ports = [] if self._listen is None else open_ports(*self._listen)
                 door = Door(ports, self._server_context, self._judge, handshake=self._handshake, loop=self._loop)
                 self._main = self._loop.create_task(self._stay(door))
                 self._main.add_done_callback(self._failed)
@@ -249,8 +257,7 @@ class Connections:
         while True:
             before = neighbour.connected
             try:
-                async with asyncio.timeout(self._handshake):
-                    tls = await dial(neighbour.host, neighbour.port, self._client_context)
+                tls = await self._secured(neighbour)
                 if self._who(tls) is neighbour:
                     _Connection(self, neighbour, tls)
                 elif tls.certificate is None:
@@ -260,10 +267,26 @@ class Connections:
                     tls.abort()
                     self._violated(neighbour, ProtocolError(f"{neighbour.name} does not show its own certificate."))
                 await asyncio.wait([tls.over])
+            except DetourError as error:
+                neighbour.ended(str(error))
+                log.warning("no way to %s: %s", neighbour.name, error)
             except OSError as error:  # of TLS and of time, too
                 neighbour.ended(_reason(error), turned_away=_turns_away(error))
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
+
+    async def _secured(self, neighbour: Neighbour) -> TlsSocket:
+        """Return a connection to a neighbour, after the handshake; at a relay, when it has come there too."""
+        meeting = neighbour.meeting
+        if meeting is not None:
+            neighbour.trouble = neighbour.trouble or "not at the relay yet"
+        raw = await dialled(
+            neighbour.host, neighbour.port, proxy=neighbour.proxy, meeting=meeting, seconds=self._handshake
+        )
+        server = meeting is not None and meeting.side is Side.FIRST
+        context = self._server_context if server else self._client_context
+        async with asyncio.timeout(self._handshake):
+            return await secured(raw, context, server=server)
 
     def _who(self, tls: TlsSocket) -> Neighbour | None:
         """Return the neighbour whose certificate was shown: compared after every handshake."""

@@ -113,13 +113,12 @@ def hide_again(carried: Carried, cost: Family, peers: Peers, *, seat: Seat) -> H
     i, stay = origin.members.index(seat.me), set(seat.members)
     replay = LinkedPeers(
         ReplayedLinks(carried.journal),
+        network=job.network,
         me=i,
-        neighbours=job.network.neighbours(i).tolist(),
-        agents=len(job.network),
         own_weight=1.0,
         weights=np.zeros(len(names)),
     )
-    replay.aside().sum(np.zeros(1))  # the barrier before phase 1
+    replay.meet()  # before phase 1
     if origin.epoch:  # and whether anybody had published under masks of an earlier epoch: nobody had
         replay.aside().sum(np.zeros(1), add=np.maximum)
     cancelling = Cancelling(replay, np.array([name not in stay for name in names]))

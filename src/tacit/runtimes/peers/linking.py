@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tacit.errors import InputError
 from tacit.protocol import Channel
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store
 
@@ -51,28 +53,40 @@ def connections(
     channels: Mapping[str, Channel],
     *,
     listen: tuple[str, int] | None = None,
+    proxy: Proxy | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Connections:
-    """Return a member's links, not started yet."""
-    members, order = seat.members, list(seat.members)
+    """Return a member's links, not started yet; it dials through the *proxy*."""
+    members = seat.members
     neighbours = {}
     for name, through in channels.items():
         host, port, certificate = members[name]
+        meeting = seat.meeting(name)
+        if meeting is not None:
+            host, port = _relay(seat, name)
         neighbours[name] = Neighbour(
             name=name,
             host=host,
             port=port,
             certificate=der(certificate),
-            dials=order.index(name) < seat.index,
+            dials=seat.dials(name),
             channel=through,
+            meeting=meeting,
+            proxy=proxy,
         )
     trusted = [members[name].certificate for name in channels]
     own = key.with_suffix(".crt")
     return Connections(
         neighbours,
-        listen=listen or seat.place[:2],
+        listen=listen or seat.listens,
         server=context(key, own, trusted, server=True),
         client=context(key, own, trusted, server=False),
         silence=seat.silence,
         clock=clock,
     )
+
+
+def _relay(seat: Seat, name: str) -> tuple[str, int]:
+    if seat.relay is None:
+        raise InputError(f"{seat.me} and {name} both only dial out, and there is no relay for them to meet at.")
+    return seat.relay

@@ -11,6 +11,7 @@ from tacit.protocol import Frame, Kind, Parting, longest
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.linking import channel, connections
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
 
 _LAST_WORDS = 0.05  # seconds for what was written to leave
@@ -23,6 +24,7 @@ def tell_unfit(
     key: Path,
     *,
     listen: tuple[str, int] | None = None,
+    proxy: Proxy | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[str]:
     """Tell the neighbours that are there that this member's data do not match; return who has heard it.
@@ -38,7 +40,7 @@ def tell_unfit(
         heard.update(new)
         return len(heard) == len(links.neighbours)
 
-    _greet(job, seat, key, tell, listen=listen, clock=clock)
+    _greet(job, seat, key, tell, listen=listen, proxy=proxy, clock=clock)
     return sorted(heard)
 
 
@@ -48,6 +50,7 @@ def tell_version(
     key: Path,
     *,
     listen: tuple[str, int] | None = None,
+    proxy: Proxy | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[str]:
     """Let the neighbours that are there hear which protocol this member speaks; return who has heard it.
@@ -60,7 +63,7 @@ def tell_version(
         heard.update(n.name for n in links.neighbours.values() if n.connected and not n.open)
         return len(heard) == len(links.neighbours)
 
-    _greet(job, seat, key, hang_up, listen=listen, clock=clock)
+    _greet(job, seat, key, hang_up, listen=listen, proxy=proxy, clock=clock)
     return sorted(heard)
 
 
@@ -71,13 +74,15 @@ def _greet(
     done: Callable[[Connections], bool],
     *,
     listen: tuple[str, int] | None,
+    proxy: Proxy | None,
     clock: Callable[[], float],
 ) -> None:
     """Greet whoever is there, until *done* says that all have heard what they need, or for a few seconds."""
     limit = longest(len(job.x0), curvature=True)
     names = seat.neighbours(job.network)
     try:
-        links = connections(seat, key, {name: channel(seat, name, limit=limit) for name in names}, listen=listen)
+        channels = {name: channel(seat, name, limit=limit) for name in names}
+        links = connections(seat, key, channels, listen=listen, proxy=proxy)
         links.start()
     except (TacitError, OSError):  # nobody is told, and the reason is said here all the same
         return

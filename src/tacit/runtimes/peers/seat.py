@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from tacit.errors import InputError
 from tacit.network import Network
+from tacit.protocol.meeting import Meeting, Side, token_of
 from tacit.protocol.versions import PROTOCOL
 from tacit.runtimes.job import Job
 from tacit.spelling import did_you_mean
@@ -21,9 +22,15 @@ class Endpoint(NamedTuple):
     """Where a member listens, and how it is known."""
 
     host: str
+    """Empty where it only dials out: nobody can connect to it."""
     port: int
     certificate: str
     """As PEM."""
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether others can dial it."""
+        return bool(self.host)
 
 
 class Origin(NamedTuple):
@@ -74,6 +81,8 @@ class Seat:
     """Reads the agreements of earlier epochs; a first epoch needs none."""
     protocol: int = PROTOCOL
     """What the run is pinned to."""
+    relay: tuple[str, int] | None = None
+    """Where neighbours meet who both only dial out."""
 
     def __post_init__(self) -> None:
         if self.me not in self.members:
@@ -89,6 +98,28 @@ class Seat:
     def place(self) -> Endpoint:
         """Where this member itself listens, and how it is known."""
         return self.members[self.me]
+
+    @property
+    def listens(self) -> tuple[str, int] | None:
+        """Where this member listens; nowhere, if it only dials out."""
+        return self.place[:2] if self.place.is_reachable else None
+
+    def dials(self, name: str) -> bool:
+        """Tell whether this member dials a neighbour: the later in the manifest does, unless only one can.
+
+        Where neither can be dialled, both dial the relay.
+        """
+        here, there = self.place.is_reachable, self.members[name].is_reachable
+        if here != there:
+            return there
+        return not here or list(self.members).index(name) < self.index
+
+    def meeting(self, name: str) -> Meeting | None:
+        """Return how a neighbour is met at the relay; None where one of the two can be dialled."""
+        if self.place.is_reachable or self.members[name].is_reachable:
+            return None
+        first = self.index < list(self.members).index(name)
+        return Meeting(token_of(self.session, self.me, name), Side.FIRST if first else Side.SECOND)
 
     @property
     def stem(self) -> str:

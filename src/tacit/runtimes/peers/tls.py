@@ -163,30 +163,19 @@ def _nothing(_: object) -> None:
     """Do nothing: nobody listens yet."""
 
 
-async def dial(host: str, port: int, context: ssl.SSLContext) -> TlsSocket:
-    """Return a connection to the first address of *host* that answers, after the handshake."""
-    loop = asyncio.get_running_loop()
-    failure: OSError = ConnectionRefusedError(0, "unreachable")
-    for family, kind, protocol, _, address in await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        raw = socket.socket(family, kind, protocol)
-        try:
-            raw.setblocking(False)
-            await loop.sock_connect(raw, address)
-            tls = TlsSocket(raw, context, server=False)
-        except OSError as error:
-            raw.close()
-            failure = error
-            continue
-        except BaseException:
-            raw.close()
-            raise
-        try:
-            await tls.handshake()
-        except BaseException:
-            tls.abort()
-            raise
-        return tls
-    raise failure
+async def secured(raw: socket.socket, context: ssl.SSLContext, *, server: bool) -> TlsSocket:
+    """Return a connection over a socket that is connected, after the handshake."""
+    try:
+        tls = TlsSocket(raw, context, server=server)
+    except BaseException:
+        raw.close()
+        raise
+    try:
+        await tls.handshake()
+    except BaseException:
+        tls.abort()
+        raise
+    return tls
 
 
 def open_ports(host: str, port: int) -> list[socket.socket]:
