@@ -142,6 +142,7 @@ CALLED_BY_ITS_CLASS = {
     "masks/drawing.py",  # whatever was given for masks: a class of one's own
     "masks/changed.py",  # likewise
     "masks/coefficients.py",  # a basis of one's own
+    "auditing/recording/release.py",  # masks of one's own
     "solving/problem.py",  # whatever was given for a cost
     "algorithms/declarations.py",  # an algorithm of one's own that does not say what it must
     "costs/family.py",  # whatever was given for a rough term

@@ -111,7 +111,7 @@ def test_solve_hides_whole_costs_on_demand(run):
     Path("sums.toml").write_text(sums.replace("sigma = 1000.0", ""))
     code, _, err = run("solve", "sums.toml", "--sigma", "3")
     assert code == 2
-    assert "which have no σ" in err
+    assert "which have no sigma" in err
     assert run("solve", "sums.toml", "--protect", "affine")[0] == 0
     code, _, err = run("solve", "problem.toml", "--algorithm", "newton")
     assert code == 2
