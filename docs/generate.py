@@ -22,7 +22,7 @@ import tacit
 from tacit import errors
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import app
-from tacit.protocol.versions import RELEASES, common
+from tacit.protocol.versions import EDITIONS, common
 
 MADE_BY_TACIT = (
     tacit.federation.Assessment,
@@ -190,10 +190,10 @@ def exceptions() -> list[str]:
 
 def releases() -> list[str]:
     """Return which versions of tacit can take part in one run, and in which protocol."""
-    heads = ("tacit", "speaks", *(f"with {release.software}" for release in RELEASES))
+    heads = ("tacit", "speaks", *(f"with {release.software}" for release in EDITIONS))
     rows = []
-    for one in RELEASES:
-        shared = (common(one, other) for other in RELEASES)
+    for one in EDITIONS:
+        shared = (common(one, other) for other in EDITIONS)
         cells = ("–" if number is None else f"protocol {number}" for number in shared)
         rows.append((f"from {one.software} on", ", ".join(map(str, one.protocols)), *cells))
     return table(heads, rows)

@@ -47,6 +47,7 @@ def loaded(name):
 
 
 lockstep = loaded("lockstep")
+power = loaded("power")
 
 
 @pytest.fixture
@@ -67,6 +68,12 @@ def proxy():
 def memory():
     """Return where agents run in memory, one at a time."""
     return lockstep.Lockstep
+
+
+@pytest.fixture
+def power_cuts():
+    """Return where agents run in memory, and what their disks were not told to keep dies with them."""
+    return power.PowerCuts
 
 
 class Federation:

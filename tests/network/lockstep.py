@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tacit.errors import ProtocolError
@@ -98,6 +99,7 @@ class Lockstep:
     def __init__(self, *, seed: int = 0, tick: float = 0.02) -> None:
         self.now, self.main, self.tick = 0.0, threading.Semaphore(0), tick
         self.online: dict[str, Links] = {}
+        self.folder = Path()
         self._order = random.Random(seed)  # noqa: S311
         self._ends: dict[tuple[str, str], Dialogue] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
@@ -110,6 +112,7 @@ class Lockstep:
 
     def agent(self, manifest: Any, cost: Any, name: str, folder: Any) -> Agent:
         """Return a member that lives here."""
+        self.folder = Path(folder)
         return Agent(
             manifest.job(), seat_of(manifest, name), cost, key=folder / f"{name}.key", folder=folder, durable=False,
             clock=lambda: self.now,
@@ -135,9 +138,10 @@ class Lockstep:
 
         with acts_of(self):
             players = [born(name) for name in plays]
-            for _ in range(GIVEN_UP):
+            for turn in range(GIVEN_UP):
                 if not players:
                     return ends
+                self.turned(turn, players)
                 before = self.acts
                 delivered = self._carry()
                 for player in self._order.sample(players, len(players)):
@@ -146,6 +150,7 @@ class Lockstep:
                     player.thread.join()
                     players.remove(player)
                     if isinstance(player.end, Killed) and player.name not in gone:
+                        self.died(player.name)
                         players.append(born(player.name))
                     else:
                         ends[player.name] = player.end
@@ -153,6 +158,12 @@ class Lockstep:
                 if players and not delivered and self.acts == before:
                     self.now = max(self.now, min(player.wakes for player in players))
         raise AssertionError(f"{[player.name for player in players]} never end")
+
+    def turned(self, turn: int, players: list[Player]) -> None:
+        """Do nothing: worlds in which more happens between two turns do it here."""
+
+    def died(self, name: str) -> None:
+        """Do nothing: worlds in which a death takes more with it take it here."""
 
     # called in a player's thread ----------------------------------------------------------------------------------
 
@@ -254,13 +265,13 @@ class Lockstep:
 @contextlib.contextmanager
 def acts_of(lockstep: Lockstep) -> Any:
     """Let every write to a state file be an act, before and after it is done."""
-    names = ("commit", "sent", "write", "erase", "forget")
+    names = ("commit", "sent", "save", "write", "erase", "forget")
     methods = {name: getattr(Store, name) for name in names}
 
     def counted(name: str) -> Callable[..., Any]:
-        def method(self: Store, *given: Any) -> Any:
+        def method(self: Store, *given: Any, **settings: Any) -> Any:
             lockstep.act()
-            result = methods[name](self, *given)
+            result = methods[name](self, *given, **settings)
             lockstep.stages[self.path.name] = self.record.stage
             lockstep.act()
             return result
@@ -268,7 +279,7 @@ def acts_of(lockstep: Lockstep) -> Any:
         return method
 
     def opened(self: Store, *given: Any, **settings: Any) -> None:
-        begun(self, *given, **settings)
+        begun(self, *given, **{**settings, "threaded": False})
         lockstep.stages[self.path.name] = self.record.stage
 
     begun, Store.__init__ = Store.__init__, opened

@@ -31,6 +31,7 @@ def save(store: Store, done: int) -> None:
         cursors=[done],
         used=[done],
         transcript=Transcript().state,
+        acknowledged=[0],
     )
 
 

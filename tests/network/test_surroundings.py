@@ -25,7 +25,7 @@ from tacit.federation.local import manifest_of
 from tacit.masks import AffineMasks, agent_keys
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
-from tacit.runtimes.peers import sent
+from tacit.runtimes.peers import durable_links, sent
 from tacit.runtimes.peers.digests import digest_of_cost
 from tacit.runtimes.peers.identity import context, write_key
 from tacit.runtimes.peers.store import Store
@@ -202,22 +202,22 @@ def test_messages_are_kept_until_the_checkpoint_that_replaces_them_is_committed(
     """A crash in between would leave neither: neighbours would have acknowledged what was never sent."""
     job = job_of(AffineMasks(10.0))
     world = memory()
-    given, dropped, committed = members(tmp_path, job, world), [], []
-    turn, commit = sent.Sent.turn, Store.commit
+    given, erased, save = members(tmp_path, job, world), [], Store.save
 
-    def note_turn(self, numbers):
-        dropped.append((self._beside, len(committed)))
-        return turn(self, numbers)
+    def saving(self, *checkpoint, **settings):
+        def noted(segments):
+            erased.extend((segment.number, self.position().first) for segment in segments)
+            erase_all(segments)
 
-    def note_commit(self):
-        if self._open:
-            committed.append(self.path)
-        return commit(self)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(sent, "_erase_all", noted)
+            save(self, *checkpoint, **settings)
 
+    erase_all = sent._erase_all
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sent.Sent, "turn", note_turn)
-        patched.setattr(Store, "commit", note_commit)
+        patched.setattr(durable_links, "_EVERY_MESSAGES", 20)
+        patched.setattr(Store, "save", saving)
         outcomes = world.run({name: agent.run for name, agent in given.items()})
-    assert dropped
-    assert all(path in committed[:count] for path, count in dropped)
+    assert erased
+    assert all(number < first for number, first in erased), "what is erased is not wanted after the checkpoint"
     assert not [outcome for outcome in outcomes.values() if isinstance(outcome, Exception)]

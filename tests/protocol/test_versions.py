@@ -11,7 +11,7 @@ from tacit.errors import FileError, InputError, ProtocolError
 from tacit.federation import Card, Manifest, draw_up, join
 from tacit.federation.drawing_up import Plan
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
-from tacit.protocol.versions import PROTOCOL, RELEASES, SOFTWARE, SPOKEN, Release, common
+from tacit.protocol.versions import EDITIONS, PROTOCOL, SOFTWARE, SPOKEN, Edition, common
 from tacit.runtimes.peers.identity import generate
 
 ROOT = Path(__file__).parents[2]
@@ -34,14 +34,14 @@ def test_the_version_in_greetings_is_that_of_the_package():
 
 
 def test_releases_are_in_order_and_the_last_one_is_this_one():
-    numbers = [tuple(map(int, release.software.split("."))) for release in RELEASES]
+    numbers = [tuple(map(int, release.software.split("."))) for release in EDITIONS]
     assert numbers == sorted(set(numbers))
     assert numbers[-1] <= tuple(map(int, SOFTWARE.split(".")))
-    assert (RELEASES[-1].protocols, max(RELEASES[-1].protocols)) == (SPOKEN, PROTOCOL)
+    assert (EDITIONS[-1].protocols, max(EDITIONS[-1].protocols)) == (SPOKEN, PROTOCOL)
 
 
 def test_releases_without_a_common_protocol_cannot_talk():
-    assert common(Release("0.1.0", (1,)), Release("0.9.0", (3, 4))) is None
+    assert common(Edition("0.1.0", (1,)), Edition("0.9.0", (3, 4))) is None
 
 
 def test_a_greeting_carries_both_versions():

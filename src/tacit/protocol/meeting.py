@@ -34,7 +34,7 @@ class Side(IntEnum):
         return Side(1 - self)
 
 
-class Answer(Enum):
+class Reply(Enum):
     """What a relay says."""
 
     WAIT = b"W"

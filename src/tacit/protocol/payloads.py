@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import ProtocolError
 
-_LETTERS = {b"f": np.dtype("<f8"), b"u": np.dtype("<u8"), b"i": np.dtype("<i8")}
+FLOATS = b"f"
+"""What a message of float64 numbers begins with."""
+_LETTERS = {FLOATS: np.dtype("<f8"), b"u": np.dtype("<u8"), b"i": np.dtype("<i8")}
 _HUGE = 1e100
 _DIGEST = 4  # words of 64 bits
 _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}

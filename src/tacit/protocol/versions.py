@@ -19,7 +19,7 @@ SOFTWARE = "0.1.0"
 """The version of this tacit; a test compares it with that of the package."""
 
 
-class Release(NamedTuple):
+class Edition(NamedTuple):
     """A version of tacit, and the protocols that it speaks."""
 
     software: str
@@ -27,17 +27,17 @@ class Release(NamedTuple):
     protocols: tuple[int, ...]
 
 
-RELEASES: tuple[Release, ...] = (Release("0.1.0", (1,)),)
-"""The oldest first. A release that speaks what the one before it speaks needs no line of its own."""
-SPOKEN = RELEASES[-1].protocols
+EDITIONS: tuple[Edition, ...] = (Edition("0.1.0", (1,)),)
+"""The oldest first. A edition that speaks what the one before it speaks needs no line of its own."""
+SPOKEN = EDITIONS[-1].protocols
 PROTOCOL = max(SPOKEN)
 """What new manifests are pinned to."""
 
 
-def common(one: Release, other: Release) -> int | None:
-    """Return the latest protocol in which two releases can take part in a run together.
+def common(one: Edition, other: Edition) -> int | None:
+    """Return the latest protocol in which two editions can take part in a run together.
 
-    >>> common(Release("0.4.1", (1, 2)), Release("0.5.0", (2, 3)))
+    >>> common(Edition("0.4.1", (1, 2)), Edition("0.5.0", (2, 3)))
     2
     """
     return max(set(one.protocols) & set(other.protocols), default=None)

@@ -99,6 +99,7 @@ class Agent:
             raise InputError(f"{seat.me} only dials out: its card has no address, so that nobody would connect.")
         self._listen, self._proxy = listen, proxy
         self._durable, self._clock, self._dial = durable, clock, connect
+        self._gossips = not job.algorithm.sums
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
         self.connections: Connections | None = None
@@ -185,7 +186,7 @@ class Agent:
 
     def _open(self) -> Store:
         try:
-            return Store(self.file, durable=self._durable, numbers=len(self.job.x0))
+            return Store(self.file, durable=self._durable, numbers=len(self.job.x0), threaded=True)
         except sqlite3.OperationalError as error:
             raise self._unwritten(error) from error
 
@@ -227,6 +228,7 @@ class Agent:
             source,
             members=self.seat.members,
             transcript=transcript,
+            gossips=self._gossips,
             patience=self.seat.patience,
             on_wait=on_wait,
             clock=self._clock,
@@ -308,7 +310,7 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            channels = restored(self.seat, store, limit=self._longest, columns=self._columns)
+            channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
             self.connections = self._dial(
                 self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock
             )

@@ -1,8 +1,7 @@
 """From here to a neighbour: a socket that ends there, straight, through a proxy, at a relay, or both.
 
-connected   to the first address of a host that answers
-proxy       asked to connect to the host on this member's behalf
-meeting     the host is a relay: wait there until the neighbour calls, too
+A proxy is asked to connect to the host on this member's behalf. Where two members *meet*, the host is a relay, and
+this member waits there until the neighbour calls, too.
 """
 
 from __future__ import annotations
@@ -10,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from tacit.protocol.meeting import Answer, Meeting
+from tacit.protocol.meeting import Meeting, Reply
 from tacit.runtimes.peers.proxies import DetourError, Proxy, exactly
 
 _WORD = 60.0  # seconds within which a relay says again that nobody is there yet
 _REFUSALS = {
-    Answer.NOBODY: "nobody has come",
-    Answer.FULL: "it is full",
-    Answer.STRANGER: "it does not serve this run",
-    Answer.CLOSING: "it is closing",
+    Reply.NOBODY: "nobody has come",
+    Reply.FULL: "it is full",
+    Reply.STRANGER: "it does not serve this run",
+    Reply.CLOSING: "it is closing",
 }
 
 
@@ -95,14 +94,14 @@ async def _meet(raw: socket.socket, meeting: Meeting, seconds: float) -> None:
     while True:
         async with asyncio.timeout(_WORD):
             word = await exactly(raw, 1)
-        if word == Answer.JOINED.value:
+        if word == Reply.JOINED.value:
             return
-        if word != Answer.WAIT.value:
+        if word != Reply.WAIT.value:
             raise DetourError(_refusal(word))
 
 
 def _refusal(word: bytes) -> str:
     try:
-        return _REFUSALS[Answer(word)]
+        return _REFUSALS[Reply(word)]
     except ValueError:
         return "it is no relay of tacit"

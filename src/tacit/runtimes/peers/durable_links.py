@@ -1,7 +1,28 @@
 """The algorithm's side of the links: send and receive vectors, durably.
 
-What is to be sent is written down, committed, and only then put on the wire; nothing is committed until the
-algorithm waits for an answer, so an exchange with all neighbours is one record and one commit.
+What is to be sent is written down, and only then put on the wire; an exchange with all neighbours is one record.
+Written is not yet safe: what is written survives a crash of the process, and a power cut takes whatever the disk
+was not told to keep. What must be safe before it leaves:
+
+    setting up            everything: masks are drawn once, and what is heard is not asked for again
+    secret sums           everything: behind one mask there is one word
+    rounds of gossip      nothing; a checkpoint makes safe what was sent before it
+
+A round of gossip is a function of the state, of the keystream and of what the neighbours sent, to the last bit. Let
+all agents lose, at any moments, what they had not made safe. Agent i goes on from its checkpoint C_i.
+
+    What i hears again: the messages of j from the first that i had not used at C_i. i has acknowledged none of
+    them, as it acknowledges at a checkpoint that is safe. So j has those that it sent before C_j, safe since C_j,
+    and says the others again.
+    What i says again: messages after C_i that are lost, though j may have used them before C_j. By induction over
+    what was heard before what, they have the same bits, and j ignores those that it has (`Channel.said`).
+
+So nothing is lost that nobody can say again, and everybody goes on to the bits of an undisturbed run. That bits are
+the same needs the same data, which a digest ensures, and a machine that rounds as before. After a crash without a
+power cut nothing is lost, and an agent that would say something else than before refuses to.
+
+A disk takes as long as many rounds, and nobody waits for it: checkpoints are made safe beside the algorithm, one at
+a time, and are acknowledged when they are.
 """
 
 from __future__ import annotations
@@ -13,6 +34,7 @@ from typing import cast
 from tacit.errors import NetworkError, StoppedError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, decode, encode
+from tacit.protocol.payloads import FLOATS
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.linked_peers import Message
 from tacit.runtimes.peers.connections import Connections
@@ -20,7 +42,8 @@ from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
 
-_EVERY_SECONDS, _EVERY_ROUNDS, _EVERY_BYTES = 0.5, 64, 1 << 24  # how often a checkpoint is taken
+_EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 0.5, 512, 1 << 24  # how often a checkpoint is taken
+_BEHIND = 4  # times as much may be sent before the algorithm waits for the disk
 
 
 class DurableLinks:
@@ -35,6 +58,7 @@ class DurableLinks:
         *,
         members: Collection[str] = (),
         transcript: Transcript | None = None,
+        gossips: bool = False,
         patience: float = float("inf"),
         on_wait: Callable[[str, float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -46,11 +70,12 @@ class DurableLinks:
         self._patience, self._on_wait, self._clock = patience, on_wait, clock
         self._pending: dict[int, bytes] = {}  # frames by row
         self._rows = range(len(names))
-        self._unsaved = 0  # bytes written down since the last checkpoint
-        self._safe: list[int] = []  # what was used before the checkpoint that is not committed yet …
-        self._droppable: list[int] = []  # … and from which number on messages must be kept after it
+        self._gossips = gossips
+        self._exposed = False  # whether something drawn up must be safe before it leaves
+        self._unsaved = self._unsaved_bytes = 0  # messages and bytes written down since the last checkpoint
+        self._safe: list[int] = []  # what was used before the checkpoint that is not safe yet
         self._setting_up = True
-        self._saved_at, self._saved_round = clock(), 0
+        self._saved_at = clock()
 
     # Links -----------------------------------------------------------------------------------------
 
@@ -92,7 +117,9 @@ class DurableLinks:
     def _keep(self, to: list[tuple[int, int]], body: bytes) -> None:
         """Write down a message, with all links that it is for."""
         self._store.sent(to, body)
-        self._unsaved += len(body)
+        self._exposed = self._exposed or self._setting_up or not self._gossips or body[:1] != FLOATS
+        self._unsaved += 1
+        self._unsaved_bytes += len(body)
 
     def _pend(self, row: int, frame: bytes) -> None:
         self._pending[row] = self._pending[row] + frame if row in self._pending else frame
@@ -142,15 +169,18 @@ class DurableLinks:
                 )
 
     def flush(self) -> None:
-        """Commit what was drawn up, then send it."""
-        self._store.commit()
+        """Make safe what must be, and send what was drawn up."""
+        if self._exposed or self._setting_up:
+            self._store.commit()
+            self._exposed = False
+        saved = bool(self._safe) and self._store.is_idle
         with self._connections.guard:
             for channel in self._channels:
                 channel.committed()
-            for channel, used in zip(self._channels, self._safe, strict=False):
-                channel.safe = used
-        if self._safe:  # the checkpoint is safe: what the neighbours do not want again can go
-            self._store.acknowledged(self._droppable)
+            if saved:
+                for channel, used in zip(self._channels, self._safe, strict=True):
+                    channel.safe = used
+        if saved:
             self._safe = []
         if self._pending:
             self._connections.write({self._names[row]: frames for row, frames in self._pending.items()})
@@ -171,29 +201,28 @@ class DurableLinks:
                 channel.rewind(cursor=cursor, used=used)
         self._source.seek(position.keystreams)
         self._transcript.restore(position.transcript)
-        self._saved_round = position.done
         return self._store.recall()
 
     def remember(self, recalled: Recalled) -> None:
-        """Take a checkpoint now and then; it is committed with the next message."""
-        now = self._clock()
-        recent = now - self._saved_at < _EVERY_SECONDS and recalled.done - self._saved_round < _EVERY_ROUNDS
-        if recent and self._unsaved < _EVERY_BYTES:
-            return
-        self.checkpoint(recalled)
+        """Take a checkpoint now and then, unless the last one is on its way; wait for that if it is far behind."""
+        sent, size = self._unsaved / _EVERY_MESSAGES, self._unsaved_bytes / _EVERY_BYTES
+        due = max(sent, size) >= 1.0 or self._clock() - self._saved_at >= _EVERY_SECONDS
+        if due and (max(sent, size) >= _BEHIND or self._store.is_idle):
+            self.checkpoint(recalled)
 
     def checkpoint(self, recalled: Recalled) -> None:
         """Take a checkpoint."""
         with self._connections.guard:
             cursors, used = [c.cursor for c in self._channels], [c.used for c in self._channels]
-            self._store.save(
-                recalled,
-                keystreams=self._source.positions,
-                cursors=cursors,
-                used=used,
-                transcript=self._transcript.state,
-            )
-            self._droppable = [min(channel.kept_from, channel.cursor) for channel in self._channels]
-        self._safe = used  # acknowledged once the checkpoint is committed
-        self._unsaved = 0
-        self._saved_at, self._saved_round = self._clock(), recalled.done
+            kept = [min(channel.kept_from, channel.cursor) for channel in self._channels]
+        self._store.save(
+            recalled,
+            keystreams=self._source.positions,
+            cursors=cursors,
+            used=used,
+            transcript=self._transcript.state,
+            acknowledged=kept,
+        )
+        self._safe = used  # acknowledged once the checkpoint is safe
+        self._unsaved = self._unsaved_bytes = 0
+        self._saved_at = self._clock()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tacit.errors import InputError
 from tacit.protocol import Channel
+from tacit.protocol.record import Stage
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.proxies import Proxy
@@ -28,8 +29,13 @@ def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
     )
 
 
-def restored(seat: Seat, store: Store, *, limit: int, columns: str = "") -> dict[str, Channel]:
-    """Return the channels to all neighbours, with what was said and heard before, from wherever the run is."""
+def restored(
+    seat: Seat, store: Store, *, limit: int, columns: str = "", gossips: bool = False
+) -> dict[str, Channel]:
+    """Return the channels to all neighbours, with what was said and heard before, from wherever the run is.
+
+    Where the algorithm *gossips*, a power cut may have taken what was said last.
+    """
     record, position, outbox = store.record, store.position(), store.outbox()
     channels = {}
     for row, name in enumerate(record.neighbours):
@@ -41,7 +47,9 @@ def restored(seat: Seat, store: Store, *, limit: int, columns: str = "") -> dict
             link.rewind(cursor=sent, used=used)
         else:
             sent, used = (position.cursors[row], position.used[row]) if position else (0, 0)
-            link.restore(kept, store.journal(row), cursor=sent, used=used)
+            link.restore(
+                kept, store.journal(row), cursor=sent, used=used, forgetful=record.stage is Stage.ROUNDS and gossips
+            )
         link.finished = name in record.goodbyes
         channels[name] = link
     return channels

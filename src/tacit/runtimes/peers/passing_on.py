@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tacit.protocol.meeting import Answer
+from tacit.protocol.meeting import Reply
 from tacit.runtimes.peers.buckets import Bucket
 
 ROOM = 1 << 16
@@ -29,8 +29,8 @@ class Limits:
     """Bytes a second in each direction of a pair; any number for 0."""
     waiting: float = 600.0
     """Seconds that one may wait for the other."""
-    idle: float = 120.0
-    """Seconds of silence after which a pair is cut; agents say something every few seconds."""
+    silence: float = 120.0
+    """Seconds without a byte after which a pair is cut; agents say something every few seconds."""
 
 
 class Caller:
@@ -44,7 +44,7 @@ class Caller:
         self.parted: asyncio.Future[None] = loop.create_future()
         """Of one who has found somebody waiting: done when the two have parted."""
 
-    async def answer(self, answer: Answer) -> None:
+    async def answer(self, answer: Reply) -> None:
         """Say one byte."""
         self.writer.write(answer.value)
         await self.writer.drain()
@@ -78,13 +78,13 @@ async def _one_way(
 ) -> None:
     bucket = Bucket(limits.rate, max(limits.rate, float(ROOM)), clock()) if limits.rate else None
     while True:
-        async with asyncio.timeout(limits.idle):
+        async with asyncio.timeout(limits.silence):
             data = await source.reader.read(ROOM)
         if not data:
             return
         passed[source] += len(data)
         sink.writer.write(data)
-        async with asyncio.timeout(limits.idle):
+        async with asyncio.timeout(limits.silence):
             await sink.writer.drain()  # waits where the other does not read: backpressure
         if bucket is not None and (pause := bucket.take(float(len(data)), clock())) > 0.0:
             await asyncio.sleep(pause)

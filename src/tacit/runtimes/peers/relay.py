@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection
 from typing import Any, cast
 
 from tacit.errors import NetworkError
-from tacit.protocol.meeting import CALL, Answer, Meeting, read_call
+from tacit.protocol.meeting import CALL, Meeting, Reply, read_call
 from tacit.runtimes.peers.buckets import Buckets
 from tacit.runtimes.peers.passing_on import ROOM, Caller, Limits, pass_on
 
@@ -99,7 +99,7 @@ class Relay:
         await self._over.wait()
         server.close()
         for caller in [caller for queue in self._waiting.values() for caller in queue]:
-            caller.writer.write(Answer.CLOSING.value)
+            caller.writer.write(Reply.CLOSING.value)
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -128,11 +128,11 @@ class Relay:
         async with asyncio.timeout(_SAY):
             if self.callers > self._most or self._here[address] > self._limits.address:
                 log.warning("there are too many callers: %s was sent away", address)
-                await caller.answer(Answer.FULL)
+                await caller.answer(Reply.FULL)
                 return
             if not self._calls.allow(address):
                 log.warning("%s calls too often", address)
-                await caller.answer(Answer.FULL)
+                await caller.answer(Reply.FULL)
                 return
             meeting = read_call(await caller.reader.readexactly(CALL))
             if meeting is None:
@@ -140,7 +140,7 @@ class Relay:
                 return
             if self._tokens is not None and meeting.token not in self._tokens:
                 log.warning("%s is of no run that is served here", address)
-                await caller.answer(Answer.STRANGER)
+                await caller.answer(Reply.STRANGER)
                 return
         other = self._other(meeting)
         if other is None:
@@ -181,32 +181,32 @@ class Relay:
                 if not other.parted.done():
                     other.parted.set_result(None)
 
-    async def _until_joined(self, caller: Caller) -> Answer | None:
+    async def _until_joined(self, caller: Caller) -> Reply | None:
         """Wait for the other, and say so now and then; return what there is to say if it does not come."""
         end = self._clock() + self._limits.waiting
         hangs_up = asyncio.ensure_future(caller.reader.read(1))  # it has nothing to say yet
         try:
             while (seconds := end - self._clock()) > 0:
-                await caller.answer(Answer.WAIT)
+                await caller.answer(Reply.WAIT)
                 events: list[asyncio.Future[Any]] = [caller.joined, hangs_up]
                 await asyncio.wait(events, timeout=min(_AGAIN, seconds), return_when=asyncio.FIRST_COMPLETED)
                 if caller.joined.cancelled():
-                    return Answer.FULL
+                    return Reply.FULL
                 if hangs_up.done() or caller.joined.done():
                     return None
         finally:
             hangs_up.cancel()
             with contextlib.suppress(asyncio.CancelledError, OSError):
                 await hangs_up
-        return Answer.NOBODY
+        return Reply.NOBODY
 
     async def _join(self, one: Caller, other: Caller, token: bytes) -> None:
         """Pass bytes on both ways, until either end hangs up."""
         self.pairs += 1
         number, began = self.pairs, self._clock()
         log.info("pair %d joined, of link %s", number, _short(token))
-        await one.answer(Answer.JOINED)
-        await other.answer(Answer.JOINED)
+        await one.answer(Reply.JOINED)
+        await other.answer(Reply.JOINED)
         passed = Counter[Caller]()
         try:
             await pass_on(one, other, self._limits, passed, clock=self._clock)

@@ -4,7 +4,12 @@
 
 A database would take three statements for every exchange, a good part of a short round. One vector to many links is
 kept once. The file is cut into segments at every checkpoint; a segment goes when all links have acknowledged all of
-it. A record that a crash has cut short was not sent either: reading ends there.
+it.
+
+Whatever was appended survives a crash of the process, and what was synced survives a power cut. Of the rest a power
+cut may leave a part: pages in any order, zeros among them. Reading ends at the first record that is not whole or
+not the next on its links, and what is behind it is taken away, so that what is appended later stands right behind
+what was read. `tacit.runtimes.peers.durable_links` says why what is lost is not missed.
 """
 
 from __future__ import annotations
@@ -13,6 +18,8 @@ import os
 import struct
 import zlib
 from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +29,7 @@ _LINK = struct.Struct("<HQ")
 
 
 class _Segment(NamedTuple):
+    number: int
     path: Path
     last: dict[int, int]  # the highest number in it, by row
 
@@ -33,9 +41,10 @@ class Sent:
         self._beside, self._durable = beside, durable
         names = (path.name for path in beside.parent.glob(f"{beside.name}-sent-*"))
         numbers = sorted(int(last) for name in names if (last := name.rpartition("-")[2]).isdigit())
-        self._segments = deque(_Segment(self._path(number), {}) for number in numbers)
+        self._segments = deque(_Segment(number, self._path(number), {}) for number in numbers)
         self._next = numbers[-1] + 1 if numbers else 0
         self._descriptor: int | None = None
+        self._named = True  # whether the name of the last segment is safe
 
     def append(self, links: Places, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
@@ -48,18 +57,22 @@ class Sent:
         self._segments[-1].last.update(links)
 
     def sync(self) -> None:
-        """Make what was written safe from a power cut, where that was asked for."""
-        if self._durable and self._descriptor is not None:
-            os.fdatasync(self._descriptor)
+        """Make what was written safe from a power cut, where that was asked for; not what was sealed."""
+        if self._descriptor is not None:
+            self._secure(self._descriptor, named=self._named)
+            self._named = True
+
+    def _secure(self, descriptor: int, *, named: bool) -> None:
+        if self._durable:
+            os.fdatasync(descriptor)
+            if not named:
+                _sync_folder(self._beside.parent)
 
     def _open(self) -> int:
         path = self._path(self._next)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        if self._durable:  # the name of the file, too
-            folder = os.open(path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
-        self._segments.append(_Segment(path, {}))
+        self._segments.append(_Segment(self._next, path, {}))
+        self._named = False
         self._next += 1
         return self._descriptor
 
@@ -67,30 +80,64 @@ class Sent:
         return self._beside.with_name(f"{self._beside.name}-sent-{number}")
 
     def read(self) -> dict[int, list[tuple[int, bytes]]]:
-        """Return all messages, in order, by row; those that a link has acknowledged may be among them."""
+        """Return all messages, in order, by row; those that a link has acknowledged may be among them.
+
+        What a crash has left of others is taken away.
+        """
         messages: dict[int, list[tuple[int, bytes]]] = {}
-        for segment in self._segments:
-            data = segment.path.read_bytes()
-            start = 0
-            while len(data) - start >= _HEAD.size:
-                length, crc, links = _HEAD.unpack_from(data, start)
-                first, end = start + _HEAD.size, start + _HEAD.size + links * _LINK.size + length
-                if len(data) < end or zlib.crc32(memoryview(data)[first:end], links) != crc:
+        for position, segment in enumerate(self._segments):
+            data, end = segment.path.read_bytes(), 0
+            for links, body, after in _records(data):
+                if any(row in messages and number != messages[row][-1][0] + 1 for row, number in links):
                     break
-                body = data[end - length : end]
-                for k in range(links):
-                    row, number = _LINK.unpack_from(data, first + k * _LINK.size)
+                for row, number in links:
                     messages.setdefault(row, []).append((number, body))
                     segment.last[row] = number
-                start = end
+                end = after
+            if end < len(data):
+                self._cut(position, end)
+                break
         return messages
 
-    def turn(self, acknowledged: list[int]) -> None:
-        """Begin a new segment; drop those with nothing from *acknowledged* on, the next number of every row."""
-        self.close()
-        while self._segments:
+    def _cut(self, position: int, end: int) -> None:
+        """Take away what is behind that byte of that segment."""
+        while len(self._segments) > position + 1:
+            erase(self._segments.pop().path)
+        with self._segments[position].path.open("r+b") as file:
+            file.truncate(end)
+            os.fsync(file.fileno())
+
+    def seal(self) -> Callable[[], None]:
+        """End the segment; return what makes it safe, to be called from any thread before it counts as safe."""
+        descriptor, self._descriptor = self._descriptor, None
+        return partial(self._finish, descriptor, named=self._named)
+
+    def _finish(self, descriptor: int | None, *, named: bool) -> None:
+        if descriptor is not None:
+            try:
+                self._secure(descriptor, named=named)
+            finally:
+                os.close(descriptor)
+
+    def drop(self, acknowledged: list[int]) -> tuple[int, Callable[[], None]]:
+        """Forget sealed segments with nothing from *acknowledged* on, the next number of every row.
+
+        Returns the number of the first that is left, and what erases the others: to be called from any thread, and
+        not before that number is written down, or half an erased segment would pass for one that was never whole.
+        """
+        gone = []
+        while len(self._segments) > (self._descriptor is not None):
             if any(number >= acknowledged[row] for row, number in self._segments[0].last.items()):
                 break
+            gone.append(self._segments.popleft())
+        return self._first(), partial(_erase_all, gone)
+
+    def _first(self) -> int:
+        return self._segments[0].number if self._segments else self._next
+
+    def begin_with(self, number: int) -> None:
+        """Erase what is left of segments before that one."""
+        while self._segments and self._segments[0].number < number:
             erase(self._segments.popleft().path)
 
     def close(self) -> None:
@@ -104,6 +151,31 @@ class Sent:
         self.close()
         while self._segments:
             erase(self._segments.popleft().path)
+
+
+def _records(data: bytes) -> Iterator[tuple[Places, bytes, int]]:
+    """Cut a segment into records that are whole: links, body, and where the next begins."""
+    start = 0
+    while len(data) - start >= _HEAD.size:
+        length, crc, links = _HEAD.unpack_from(data, start)
+        first, end = start + _HEAD.size, start + _HEAD.size + links * _LINK.size + length
+        if not links or len(data) < end or zlib.crc32(memoryview(data)[first:end], links) != crc:
+            return
+        yield [_LINK.unpack_from(data, first + k * _LINK.size) for k in range(links)], data[end - length : end], end
+        start = end
+
+
+def _sync_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _erase_all(segments: list[_Segment]) -> None:
+    for segment in segments:
+        erase(segment.path)
 
 
 def erase(path: Path) -> None:

@@ -5,13 +5,15 @@
     looks     what was seen of all agents so far
     state     after the last checkpoint: the algorithm's arrays, and how far every link and the keystream had come
 
-A message is committed before it is sent, and a stage of the run before the messages that it allows: the log beside
-the database may survive a crash that an open transaction does not. So a restart draws the same masks and says the
-same words, or notices that it would not. The file is readable by its owner alone, and is erased when the run ends.
+A message is written before it is sent, and a stage of the run committed before the messages that it allows: the log
+beside the database may survive a crash that an open transaction does not. So a restart draws the same masks and
+says the same words, or notices that it would not. A checkpoint is made safe beside the algorithm, and with it
+everything that was sent before it. The file is readable by its owner alone, and is erased when the run ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
@@ -26,6 +28,7 @@ from tacit.masks.randomness import Positions
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
 from tacit.runtimes.looking import Look
+from tacit.runtimes.peers.background import Background
 from tacit.runtimes.peers.sent import Places, Sent, erase
 from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
@@ -51,12 +54,14 @@ class Position(msgspec.Struct, frozen=True):
     seen: bool
     transcript: tuple[str, int, bool]
     """Of all totals."""
+    first: int = 0
+    """The first segment of what was sent that may be wanted again."""
 
 
 class Store:
     """One agent's file."""
 
-    def __init__(self, path: Path, *, durable: bool = False, numbers: int = 1) -> None:
+    def __init__(self, path: Path, *, durable: bool = False, numbers: int = 1, threaded: bool = False) -> None:
         fresh = not path.exists()
         if fresh:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -74,6 +79,7 @@ class Store:
             ) from error
         self._looks = 0  # how many are written down
         self._sent = Sent(path, durable=durable)
+        self._background = Background(threaded=threaded)
 
     def __enter__(self) -> Self:
         return self
@@ -130,12 +136,14 @@ class Store:
 
     def begin(self) -> None:
         """Open a transaction, unless one is open."""
+        self._background.settle()
         if not self._open:
             self._database.execute("BEGIN")
             self._open = True
 
     def commit(self) -> None:
         """Make everything since `begin`, and what was sent, safe."""
+        self._background.settle()
         self._sent.sync()
         if self._open:
             self._database.execute("COMMIT")
@@ -150,12 +158,10 @@ class Store:
         self.begin()
         self._database.execute("INSERT OR IGNORE INTO journal VALUES (?, ?, ?)", (link, number, body))
 
-    def acknowledged(self, numbers: list[int]) -> None:
-        """Forget messages that nobody will want again: those before *numbers* on every link."""
-        self._sent.turn(numbers)
-
     def outbox(self) -> dict[int, list[tuple[int, bytes]]]:
         """Return the messages that may be wanted again, in order, by link."""
+        if (position := self.position()) is not None:
+            self._sent.begin_with(position.first)
         return self._sent.read()
 
     def journal(self, link: int) -> list[bytes]:
@@ -171,25 +177,50 @@ class Store:
         cursors: list[int],
         used: list[int],
         transcript: tuple[str, int, bool],
+        acknowledged: list[int],
     ) -> None:
-        """Write a checkpoint into the open transaction."""
-        self.begin()
+        """Take a checkpoint, beside the algorithm: `is_idle` tells when it is safe.
+
+        Nobody will want messages before *acknowledged* again on any link: they are forgotten after it.
+        """
+        if self._open:
+            self.commit()
+        self._background.settle()
         arrays = [np.asarray(part, dtype=np.float64) for part in recalled.state]
         seen = recalled.seen is not None
         if recalled.seen is not None:
             arrays.append(recalled.seen)
+        secure = self._sent.seal()
+        first, erase_old = self._sent.drop(acknowledged)
         position = Position(
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
-            shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript,
+            shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript, first=first,
         )  # fmt: skip
-        rows: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
-        rows.append((0, msgspec.json.encode(position)))
-        self._database.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", rows)
-        for round_, look in recalled.looks[self._looks :]:
-            self._database.execute(
-                "INSERT OR IGNORE INTO looks VALUES (?, ?)", (round_, msgspec.json.encode(_numbers(look)))
-            )
+        state: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
+        state.append((0, msgspec.json.encode(position)))
+        looks = [(round_, msgspec.json.encode(_numbers(look))) for round_, look in recalled.looks[self._looks :]]
         self._looks = len(recalled.looks)
+
+        def written() -> None:
+            secure()  # what was sent before it
+            execute = self._database.execute
+            execute("BEGIN")
+            try:
+                self._database.executemany("INSERT OR REPLACE INTO state VALUES (?, ?)", state)
+                self._database.executemany("INSERT OR IGNORE INTO looks VALUES (?, ?)", looks)
+                execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.OperationalError):  # some errors have rolled it back
+                    execute("ROLLBACK")
+                raise
+            erase_old()
+
+        self._background.begin(written)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the last checkpoint is safe; raises what has prevented it."""
+        return self._background.is_idle
 
     def position(self) -> Position | None:
         """Return where the last checkpoint was."""
@@ -216,6 +247,7 @@ class Store:
 
     def erase(self) -> None:
         """Remove the file with everything in it: the run is over."""
+        self._background.settle()
         self._sent.erase()
         log = self.path.with_name(self.path.name + "-wal")
         if log.exists():  # SQLite removes it, and leaves what it held on the disk
@@ -226,6 +258,7 @@ class Store:
 
     def close(self) -> None:
         """Close the file. What was not committed was not sent either, and is forgotten."""
+        self._background.close()
         self._sent.close()
         if self._open:
             self._database.execute("ROLLBACK")
