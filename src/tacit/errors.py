@@ -23,8 +23,10 @@
     ├── InfeasibleError       generators cannot meet the demand within their limits
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
-A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
-a cost coefficient or any other private number.
+A message states the fact, the offending public value and the remedy, in words that files, commands and Python
+share: sigma, secret sums, affine masks. What only a command can do about it stands apart, as `command`, and is
+printed after the message by commands alone. No message holds a mask, a key, a cost coefficient or any other private
+number.
 """
 
 from typing import Any, Literal
@@ -32,6 +34,11 @@ from typing import Any, Literal
 
 class TacitError(Exception):
     """The root: `except tacit.TacitError` catches all that tacit raises on purpose."""
+
+    def __init__(self, sentence: str = "", *, command: str = "") -> None:
+        super().__init__(sentence)
+        self.command = command
+        """A sentence for whoever typed a command: the remedy as an option, or as another command."""
 
 
 class InputError(TacitError):

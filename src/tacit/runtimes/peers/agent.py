@@ -85,7 +85,7 @@ class Agent:
     ) -> None:
         unknowns = len(job.x0)
         if cost.dim != unknowns:
-            raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
+            raise CostError(f"the cost has {cost.dim} unknown(s), and the run has {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
         job.algorithm.refuse(job.x0, cost)
         self.file = Path(folder) / f"{seat.stem}.state"
@@ -120,11 +120,14 @@ class Agent:
         certificate = self.key.with_suffix(".crt")
         for path in (self.key, certificate):
             if not path.exists():
-                raise InputError(f"{path}: is not there; `tacit keygen` makes a key and its certificate.")
+                raise InputError(
+                    f"{path}: is not there; a key and its certificate lie side by side.",
+                    command="`tacit keygen` makes both.",
+                )
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
-            raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+            raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
