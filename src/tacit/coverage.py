@@ -35,6 +35,13 @@ SECRETS: dict[Kind, str] = {
     "sums": "contribution",
 }
 """What one agent hides under masks of each kind, in a word or two."""
+MASKS: dict[Kind, str] = {
+    "affine": "affine masks",
+    "quadratic": "quadratic masks",
+    "basis": "masks over a basis",
+    "sums": "secret sums",
+}
+"""Masks of each kind, as everybody calls them."""
 
 
 class AffinePart(msgspec.Struct, frozen=True):

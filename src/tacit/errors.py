@@ -12,6 +12,7 @@
     │   ├── ProtectionError   mechanism, algorithm and the protection asked for do not go together
     │   ├── AlgorithmError    the algorithm cannot solve these costs, or its settings are impossible
     │   ├── FileError         a file is missing, unreadable or does not say what it must
+    │   │   └── DamagedError  a file is not what was written: a disk has changed it, or it was cut short
     │   ├── LedgerError       a ledger is damaged, or was asked to forget
     │   └── VacuousError      a guarantee was asked for that cannot mean anything
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
@@ -22,8 +23,10 @@
     ├── InfeasibleError       generators cannot meet the demand within their limits
     └── RefusedError          the ledger says no: the run would exceed the budget or expose somebody
 
-A message states the fact, the offending public value and the remedy. It never holds a mask, a key,
-a cost coefficient or any other private number.
+A message states the fact, the offending public value and the remedy, in words that files, commands and Python
+share: sigma, secret sums, affine masks. What only a command can do about it stands apart, as `command`, and is
+printed after the message by commands alone. No message holds a mask, a key, a cost coefficient or any other private
+number.
 """
 
 from typing import Any, Literal
@@ -31,6 +34,11 @@ from typing import Any, Literal
 
 class TacitError(Exception):
     """The root: `except tacit.TacitError` catches all that tacit raises on purpose."""
+
+    def __init__(self, sentence: str = "", *, command: str = "") -> None:
+        super().__init__(sentence)
+        self.command = command
+        """A sentence for whoever typed a command: the remedy as an option, or as another command."""
 
 
 class InputError(TacitError):
@@ -75,6 +83,10 @@ class AlgorithmError(InputError):
 
 class FileError(InputError):
     """A file is missing, unreadable or does not say what it must."""
+
+
+class DamagedError(FileError):
+    """A file is not what was written: a disk has changed it, or it was cut short."""
 
 
 class LedgerError(InputError):

@@ -85,8 +85,8 @@ class Lattice:
         """Return the nearest lattice points; refuse what exceeds the public bound."""
         if not (np.abs(coefficients) <= self.bound).all():
             raise MaskError(
-                f"a cost has a coefficient beyond the public bound of {self.bound:g}; agree on a larger one, "
-                "bound=…, or use smaller units."
+                f"a cost has a coefficient beyond the public bound of {self.bound:g}; agree on a larger "
+                "bound, or use smaller units."
             )
         return np.ldexp(np.rint(np.ldexp(coefficients, -self.exponent)), self.exponent)
 
@@ -104,7 +104,7 @@ def refuse_coarse(sigma: float, *, bound: float | None, agents: int = 2, links: 
         raise MaskError(
             f"sigma = {sigma:g} is more than float64 carries: coefficients would be rounded to {lattice.step:.1e}, "
             f"and the answer with them; use a sigma of at most {largest:.3g}, or, where coefficients are as large "
-            "as that, give their public bound, bound=…."
+            "as that, give their public bound."
         )
 
 

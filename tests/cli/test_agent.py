@@ -152,7 +152,7 @@ def test_records_that_have_changed_are_noticed_and_must_be_accepted(options, run
     assert not list(Path().glob("north-*.state")), "nothing was sent"
     code, _, err = run("agent", "second.toml", *words, "--changed", "nobody")
     assert code == 2
-    assert "--changed nobody: is no member" in err
+    assert "nobody is said to have changed and is no member" in err
     others([name for name in NAMES if name != "north"], file="second.toml")
     code, out, err = run("agent", "second.toml", *words, "--accept-change")
     assert code == 0, err
@@ -247,15 +247,18 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
         assert not list(Path().glob("*.state"))
 
     refused("'nrth' is no member; the manifest has east, north", me="nrth")
-    refused("elsewhere.key: is not there; `tacit keygen`", key="elsewhere.key")
-    refused("is not the certificate that the manifest has for north", key="south.key")
+    refused(
+        "elsewhere.key: is not there; a key and its certificate lie side by side. `tacit keygen` makes both",
+        key="elsewhere.key",
+    )
+    refused("is not the certificate by which the others know north", key="south.key")
     refused("nowhere.csv: cannot be read", data="nowhere.csv")
     refused("line 2, column 'dose': is not a number", data="worse.csv")
     refused(
         "wide.csv: gives 3 unknown(s), and the manifest says 2: all members need the same columns", data="wide.csv"
     )
-    refused("--cost logistic, and the manifest says ridge", cost="logistic")
-    refused("no-ledger.sqlite: there is no ledger; `tacit ledger new` starts one", ledger="no-ledger.sqlite")
+    refused("cost = 'logistic', and the manifest has 'ridge'", cost="logistic")
+    refused("no-ledger.sqlite: there is no ledger. `tacit ledger new` starts one", ledger="no-ledger.sqlite")
     refused("of-south.sqlite: is the ledger of south, not of north", ledger="of-south.sqlite")
     refused("address = 'here' must be host:port", listen="here")
     Path("north.key").chmod(0o644)
@@ -277,8 +280,8 @@ def test_another_manifest_is_said_once_in_good_english(run, federation, others):
     others([name for name in NAMES if name != "north"])
     code, _, err = run("agent", "mine.toml", "--me", "north", "--data", "north.csv")
     assert code == 3
-    said = [line for line in err.splitlines() if "another manifest" in line]
-    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another manifest, different in: privacy, model\. Compare the files\."
+    said = [line for line in err.splitlines() if "another agreement" in line]
+    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another agreement, different in: privacy, model\. Compare the two\."
     assert all(re.fullmatch(wanted, line) for line in said), err
     assert 1 <= len(said) == len(set(said)), "dialled many times, said once"
     assert err.splitlines()[-1].endswith("the run goes on when both are back.")

@@ -179,7 +179,7 @@ def test_a_draft_is_shown_and_says_what_to_look_at(run):
         (("--like", "east.csv", "--cost", "logistic", "--unknowns", "7"), "bring 2; leave it out"),
         (("--unknowns", "2", "--drop", "age"), "need --like"),
         (("--like", "east.csv", "--cost", "logistic", "--missing", "guess"), "none of refuse and drop"),
-        ((), "--like FILE, or --unknowns"),
+        ((), "--unknowns says it, and --like FILE counts"),
     ],
 )
 def test_what_cannot_be_drafted_is_refused(run, clinics, words, message):
@@ -287,5 +287,5 @@ def test_a_bound_that_is_too_small_names_the_option(run, clinics):
     for thread in others:
         thread.join()
     assert code == 2
-    assert "tacit federation new --bound" in err
+    assert "See --bound, --words and --algorithm of `tacit federation new`" in err
     assert "SumMasks" not in err.splitlines()[-1]

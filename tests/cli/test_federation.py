@@ -43,7 +43,10 @@ def test_mistakes_of_a_coordinator_get_one_sentence(run):
         run("keygen", "--name", name)
     for words, message in (
         (("federation", "new", "f.toml"), "--unknowns"),
-        (("federation", "new", "f.toml", "--unknowns", "2", "--level", "affine", "--sigma", "9"), "agree on one"),
+        (
+            ("federation", "new", "f.toml", "--unknowns", "2", "--level", "affine", "--sigma", "9"),
+            "agree on an algorithm",
+        ),
         (("federation", "new", "f.toml", "north.card", "--unknowns", "2"), "at least three"),
         (("federation", "check", "nowhere.toml"), "cannot be read"),
     ):
@@ -142,16 +145,16 @@ def test_all_that_is_wrong_with_a_manifest_is_said_at_once(run, cards):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--any", "3"), "--any 3: of 4 members at least two must be honest"),
+        (("--any", "3"), "any = 3: of 4 members at least two must be honest"),
         (("--links", "2", "--any", "2"), "could cut the others apart"),
         (("--level", "secret"), "is none of sums, affine, quadratic and none"),
-        (("--level", "affine"), "need --sigma, or --guess and --hide"),
-        (("--sigma", "3"), "--sigma means nothing to --level sums"),
+        (("--level", "affine"), "need sigma, or guess and hide"),
+        (("--sigma", "3"), "sigma means nothing to level = 'sums'"),
         (("--cost", "rigde"), "no cost family is called 'rigde'; choose one of quadratic"),
-        (("--cost", "lasso"), "--cost lasso needs --l1"),
-        (("--cost", "ridge", "--delta", "2"), "--delta means nothing to a ridge cost"),
-        (("--cost", "distance", "--intercept"), "--intercept means nothing to a distance cost"),
-        (("--l2", "2"), "--l2 needs --cost"),
+        (("--cost", "lasso"), "a lasso cost needs l1"),
+        (("--cost", "ridge", "--delta", "2"), "delta means nothing to a ridge cost"),
+        (("--cost", "distance", "--intercept"), "intercept means nothing to a distance cost"),
+        (("--l2", "2"), "l2 needs a cost"),
         (("--words", "3"), "words"),
         (("--patience", "0"), "patience = 0.0 must be positive"),
         (("--tolerance", "2"), "tolerance = 2.0 must lie between 0 and 1"),
@@ -219,9 +222,9 @@ def test_dropout_and_pairing_are_agreed_on_and_shown(run, cards, pairing, dropou
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--pairing", "none"), "--pairing none is none of both, one-sided and seeds"),
-        (("--dropout", "never"), "--dropout never is none of wait and exclude"),
-        (("--level", "none", "--pairing", "seeds"), "--pairing means nothing to --level none"),
+        (("--pairing", "none"), "pairing = 'none' is none of both, one-sided and seeds"),
+        (("--dropout", "never"), "dropout = 'never' is none of wait and exclude"),
+        (("--level", "none", "--pairing", "seeds"), "pairing means nothing to level = 'none'"),
     ],
 )
 def test_unknown_ways_are_refused(run, cards, words, message):
@@ -372,7 +375,7 @@ def test_counting_columns_is_agreed_on_in_the_manifest(run, cards):
     assert run("federation", "check", "f.toml")[0] == 0
     code, _, err = run("federation", "new", "g.toml", "--unknowns", "3", "--count-columns")
     assert code == 2
-    assert "--count-columns goes with regressions" in err
+    assert "counting columns goes with regressions" in err
 
 
 @pytest.mark.parametrize(("family", "level"), [("huber", "affine"), ("absolute-value", "affine")])

@@ -171,7 +171,7 @@ def test_other_bad_input(run, files):
     assert "matches no file" in run("fit", "moon/*.csv", "--target", "days")[2]
     assert "no model is called 'tree'" in run("fit", *CSV, "--target", "days", "--model", "tree")[2]
     assert (
-        "--C means nothing to a ridge model"
+        "C means nothing to a ridge model"
         in run("fit", *CSV, "--target", "days", "--model", "ridge", "--C", "1")[2]
     )
 

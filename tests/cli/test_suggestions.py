@@ -10,7 +10,7 @@ from tacit.federation.fitting import dictionary_like
 from tacit.federation.sections import Model
 from tacit.network import Network
 from tacit.solving import EXAMPLE, load_problem
-from tacit.spelling import did_you_mean, misspelt
+from tacit.spelling import did_you_mean
 from tacit.tables import draft, read_dictionary, read_sheet, review
 
 
@@ -104,7 +104,6 @@ def test_misspelt_members_families_and_policies_of_a_federation_are_suggested(tm
 def test_numbers_and_strangers_get_no_suggestion():
     assert did_you_mean("12", ["1", "2"]) == ""
     assert did_you_mean("zebra", ["north", "south"]) == ""
-    assert misspelt(b"not toml [", Manifest) == ""
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_lambdas_in_processes_of_their_own():
     problem = tacit.Problem(nx.complete_graph(3), costs)
     with pytest.raises(InputError, match="cannot be handed to a process of its own") as caught:
         tacit.solve(problem, privacy=tacit.AffineMasks(10.0), runtime="peers")
-    assert "runtime='agents'" in str(caught.value)
+    assert "runtime 'agents'" in str(caught.value)
 
 
 def test_an_output_that_cannot_write_sigma(tmp_path):

@@ -69,5 +69,5 @@ def test_a_demand_that_rises_faster_than_generators_is_refused():
 
 def test_ramps_are_dispatched_by_secret_sums_only():
     grid, _ = ramped("case9", 0.05)
-    with pytest.raises(ProtectionError, match=r"leave sigma out, or use Grid.without_ramps"):
+    with pytest.raises(ProtectionError, match=r"leave sigma out, or the ramp limits"):
         dispatch(grid, sigma=100.0)

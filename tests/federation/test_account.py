@@ -70,7 +70,7 @@ def test_a_run_beyond_the_budget_is_refused_and_not_entered(tmp_path, cards):
 def test_changed_records_must_be_accepted_in_so_many_words(book, manifest):
     old, new = (Consent(versions=(("north", "", digest),)) for digest in ("a" * 32, "b" * 32))
     permit(manifest, "north", book, old, draw=lambda: "one").enter()
-    with pytest.raises(RefusedError, match="--accept-change"):
+    with pytest.raises(RefusedError, match="accept it and start again"):
         permit(manifest, "north", book, new, draw=lambda: "two")
     accepted = permit(manifest, "north", book, new._replace(accept_change=True), draw=lambda: "two")
     assert [exposure.agent for exposure in accepted.accepted] == ["north"]
@@ -80,7 +80,7 @@ def test_changed_records_must_be_accepted_in_so_many_words(book, manifest):
 
 
 def test_strangers_and_other_peoples_ledgers_are_refused(book, manifest):
-    with pytest.raises(InputError, match="--changed moon: is no member"):
+    with pytest.raises(InputError, match="moon is said to have changed and is no member"):
         permit(manifest, "north", book, Consent(changed=("moon",)), draw=lambda: "")
     with pytest.raises(InputError, match="is the ledger of north, not of south"):
         permit(manifest, "south", book, Consent(), draw=lambda: "")

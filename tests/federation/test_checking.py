@@ -35,8 +35,7 @@ def test_more_colluders_than_a_network_bears_are_a_problem(cards):
     result = check(manifest, any=2)
     assert result.is_exposed
     assert result.problems == [
-        "A coalition would learn something exactly: make a manifest with more links (--links), or against fewer "
-        "members (--any)."
+        "A coalition would learn something exactly: make a manifest with more links, or against fewer members."
     ]
 
 

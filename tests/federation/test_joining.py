@@ -53,7 +53,7 @@ def test_a_seat_goes_to_another_process_and_stays_the_same(manifest):
 
 
 def test_who_is_no_member_has_no_seat(manifest):
-    with pytest.raises(InputError, match="'moon' is no member; the manifest has east, north, south"):
+    with pytest.raises(InputError, match="'moon' is no member; there are east, north, south"):
         seat_of(manifest, "moon")
 
 

@@ -80,7 +80,7 @@ def test_a_ledger_that_refuses_leaves_nothing_behind(manifest, tmp_path):
         part_of(manifest, tmp_path, "north", ledger=tmp_path / "of-south.sqlite")
     with pytest.raises(FileError, match="there is no ledger"):
         part_of(manifest, tmp_path, "north", ledger=tmp_path / "nowhere.sqlite")
-    with pytest.raises(InputError, match="--changed moon: is no member"):
+    with pytest.raises(InputError, match="moon is said to have changed and is no member"):
         part_of(
             manifest, tmp_path, "south", ledger=tmp_path / "of-south.sqlite", consent=Consent(changed=("moon",))
         )
@@ -115,7 +115,7 @@ def test_a_cost_is_read_as_the_manifest_says(manifest, tmp_path):
     own = tacit.LeastSquares(table[:, :2], table[:, 2], l2=1.0 / 3)
     np.testing.assert_allclose(cost.grad(np.ones(2)), own.grad(np.ones(2)))
     assert feature_names(manifest, sheet) == ("age", "dose")
-    with pytest.raises(InputError, match="--cost logistic, and the manifest says ridge"):
+    with pytest.raises(InputError, match="cost = 'logistic', and the manifest has 'ridge'"):
         cost_of(manifest, "north", sheet, family="logistic")
 
 

@@ -1,5 +1,6 @@
 """Both kinds of file share their sections; what members have agreed on keeps its name."""
 
+import tomllib
 from typing import get_type_hints
 
 import msgspec
@@ -9,6 +10,7 @@ import tacit
 from tacit.federation import Manifest, Masks, Model, Stop
 from tacit.federation.checking import Assessment
 from tacit.federation.guarantees import certified
+from tacit.fields import misfit
 from tacit.masks import LEVELS, has_sigma
 from tacit.solving.algorithm_section import agreed, chosen
 from tacit.solving.problem_file import CostsSection, FileContents, PrivacySection
@@ -168,10 +170,8 @@ def test_a_sigma_that_means_nothing_is_refused_in_a_problem_and_decides_nothing_
     ],
 )
 def test_both_files_refuse_a_misspelt_field_with_what_was_probably_meant(kind, section, text, meant):
-    from tacit.spelling import misspelt
-
-    whole = f"[{section}]\n{text}\n".encode()
-    assert misspelt(whole, kind) == f" Did you mean {meant!r}?"
+    whole = tomllib.loads(f"[{section}]\n{text}\n")
+    assert misfit(whole, kind).endswith(f". Did you mean {meant!r}?")
 
 
 @pytest.mark.parametrize("read", [chosen, agreed], ids=["problem", "manifest"])

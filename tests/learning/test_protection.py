@@ -331,7 +331,7 @@ def test_a_ledger_takes_nothing_that_hides_nothing(privacy, why, records, tmp_pa
 def test_a_ledger_needs_parties_that_exist(model, records, tmp_path):
     """Rows that are dealt out go to others when one is left out: everybody seems to have changed, and nobody has."""
     X, y, _ = records
-    with pytest.raises(InputError, match="groups="):
+    with pytest.raises(InputError, match="name the party of every row"):
         model(ledger=tmp_path / "book").fit(X, y)
     assert not (tmp_path / "book").exists()
 

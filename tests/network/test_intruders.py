@@ -335,7 +335,7 @@ INSIDERS = {
     unknown_kind: "unknown kind 9",
     truncated_frame: "",
     another_members_name: "greets as another member",
-    another_session: "beta has another manifest, different in: run",
+    another_session: "beta has another agreement, different in: run",
     data_before_the_greeting: "DATA where the link is NEW",
     message_from_the_future: "sent message 1000000 before message",
     word_of_what_was_never_sent: "never sent",
@@ -662,6 +662,7 @@ def test_a_server_with_another_members_key_is_not_spoken_to(federation):
 def test_a_damaged_file_is_an_error_with_a_sentence(federation):
     agent = federation.agent("alpha")
     agent.file.write_bytes(b"not a database, and nothing like one" * 40)
+    agent.file.chmod(0o600)
     with pytest.raises(FileError, match="is damaged"):
         agent.run()
 
@@ -677,7 +678,7 @@ def test_an_agent_refuses_a_key_that_others_can_read(federation):
 
 def test_an_agent_refuses_a_key_that_is_not_its_own(federation):
     cost = tacit.Quadratic.distance(POINTS[0])
-    with pytest.raises(InputError, match="not the certificate that the manifest has for alpha"):
+    with pytest.raises(InputError, match="not the certificate by which the others know alpha"):
         join(federation.manifest, cost, me="alpha", key=federation.key("beta"), folder=federation.folder)
 
 

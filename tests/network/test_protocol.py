@@ -250,7 +250,7 @@ def test_another_manifest_is_refused_and_the_part_that_differs_is_named():
     south = channel("south", "north", session="s")
     other = channel("north", "south", session="t", parts={"title": "aa", "links": "cc"})
     connection = Dialogue(south)
-    with pytest.raises(ProtocolError, match="north has another manifest, different in: links"):
+    with pytest.raises(ProtocolError, match="north has another agreement, different in: links"):
         connection.feed(other.hello().encode())
     assert connection.phase is Phase.NEW
 

@@ -287,7 +287,7 @@ def test_a_peer_with_another_manifest_and_a_lost_patience_tell_no_secret(members
         all_.start(name, *(["--json"] if k % 2 else []))
     assert {name: all_.wait(name) for name in NAMES} == dict.fromkeys(NAMES, 3)
     said = "".join(all_.err(name) for name in NAMES)
-    assert "has another manifest, different in: run" in said
+    assert "has another agreement, different in: run" in said
     assert "the state is kept" in said
     assert all(all_.state(name).stat().st_mode & 0o777 == 0o600 for name in NAMES[:-1])
     run.look("at the end")

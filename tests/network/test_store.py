@@ -94,6 +94,7 @@ def test_a_file_of_an_earlier_version_is_refused_with_a_sentence(tmp_path):
     with sqlite3.connect(path) as earlier:
         earlier.execute("CREATE TABLE run (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
     earlier.close()
+    path.chmod(0o600)
     with pytest.raises(FileError, match=r"a\.state: was written by an earlier version of tacit"):
         Store(path)
 

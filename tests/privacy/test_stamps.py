@@ -133,7 +133,7 @@ def medians():
 )
 def test_costs_of_which_masks_hide_nothing_are_refused_or_stamped(problem, algorithm):
     with pytest.raises(
-        ProtectionError, match="AffineMasks hide nothing of .* affine parts were asked for: use .*SumMasks"
+        ProtectionError, match="affine masks hide nothing of .* affine parts were asked for: use .*secret sums"
     ):
         tacit.solve(problem(), privacy=AffineMasks(10.0), protect="affine", algorithm=algorithm)
     with pytest.warns(NotPrivateWarning, match="hide nothing of"):
@@ -146,7 +146,7 @@ def test_costs_of_which_masks_hide_nothing_are_refused_or_stamped(problem, algor
 
 def test_quadratic_masks_hide_nothing_of_a_centre_either_and_no_remedy_is_refused_in_turn():
     """The smooth part of |x − c| is zero, and quadratic: covered, and not what is secret."""
-    with pytest.raises(ProtectionError, match=r"nothing of the centre.* use SumMasks\(\)"):
+    with pytest.raises(ProtectionError, match=r"nothing of the centre.* use secret sums"):
         tacit.solve(medians(), privacy=tacit.QuadraticMasks(10.0), protect="affine")
     assert tacit.solve(medians(), privacy=SumMasks()).converged
 

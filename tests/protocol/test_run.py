@@ -99,7 +99,7 @@ def test_a_key_that_is_there_is_kept():
 def test_masks_serve_one_cost_and_one_manifest(stage):
     with pytest.raises(TacitError, match="begun with other data"):
         step(at(stage), BEGIN._replace(cost=b"another"))
-    with pytest.raises(TacitError, match="another manifest"):
+    with pytest.raises(TacitError, match="another agreement"):
         step(at(stage), BEGIN._replace(session="other"))
     with pytest.raises(TacitError, match="begun with other data"):
         step(at(stage), Supersede("s1", "s0", b"another"))
@@ -143,7 +143,7 @@ def test_there_is_no_way_back_from_a_later_epoch_and_no_second_one():
     for record in (gone, step(gone, Forget())):
         with pytest.raises(TacitError, match="cannot go back"):
             step(record, BEGIN)
-        with pytest.raises(TacitError, match="gone on under another manifest, session s1"):
+        with pytest.raises(TacitError, match="gone on under another agreement, session s1"):
             step(record, Supersede("s2", "s0", COST))
     assert step(gone, Supersede("s1", "s0", COST)) == gone
     with pytest.raises(TacitError, match="epoch before this one"):

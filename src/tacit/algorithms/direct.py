@@ -62,7 +62,7 @@ class Direct(Algorithm):
         if not np.array_equal(below, above):
             raise AlgorithmError(
                 "'direct' solves quadratic costs in one sum, and one of these bends differently from place to "
-                "place; use algorithm='newton'."
+                "place; use 'newton'."
             )
         return cls()
 

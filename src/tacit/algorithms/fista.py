@@ -47,7 +47,7 @@ class FISTA(Algorithm):
         if not np.isfinite(landscape.cost.smoothness).all():
             raise AlgorithmError(
                 "FISTA needs costs with a Lipschitz gradient to choose its step, and one of these has none; use "
-                "algorithm='newton', or give the cost's smoothness=."
+                "'newton', or give the cost's smoothness."
             )
         return cls()
 

@@ -89,7 +89,7 @@ def _largest_contracting_step(landscape: Landscape, L: float) -> float:
     if not mu_mean > 0:
         raise AlgorithmError(
             f"gradient tracking cannot choose a step: the average cost is only known to have curvature "
-            f"{mu_mean:.3g} or more, and it needs a positive bound; give the costs' strong_convexity= or "
+            f"{mu_mean:.3g} or more, and it needs a positive bound; give the costs' strong convexity, or "
             "the step size."
         )
     second, smallest = landscape.spectrum

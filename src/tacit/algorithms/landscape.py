@@ -91,16 +91,14 @@ class Landscape:
         if not np.isfinite(self.smoothness):
             raise AlgorithmError(
                 f"{algorithm} needs costs with a Lipschitz gradient to choose its step, and one of these "
-                "has none; use algorithm='admm', give the cost's smoothness=, or give the step size."
+                "has none; use 'admm', give the cost's smoothness, or give the step size."
             )
         return self.smoothness
 
     def needs_curved(self, algorithm: str) -> float:
         """Return L > 0, or say that *algorithm* has nothing to choose its step from."""
         if self.needs_smooth(algorithm) == 0:
-            raise AlgorithmError(
-                f"{algorithm} cannot choose a step: no cost has any curvature; use algorithm='admm'."
-            )
+            raise AlgorithmError(f"{algorithm} cannot choose a step: no cost has any curvature; use 'admm'.")
         return self.smoothness
 
     def needs_convex(self, algorithm: str) -> None:
@@ -108,5 +106,5 @@ class Landscape:
         if not self.is_convex:
             raise AlgorithmError(
                 f"{algorithm} needs every single cost to be convex, and one has curvature "
-                f"{self.strong_convexity:.3g}; use algorithm='gradient-tracking', which needs only the sum convex."
+                f"{self.strong_convexity:.3g}; use 'gradient-tracking', which needs only the sum convex."
             )

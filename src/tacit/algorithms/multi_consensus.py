@@ -62,7 +62,7 @@ class MultiConsensus(Algorithm):
             raise AlgorithmError(
                 f"multi-consensus needs an average cost of curvature between two positive numbers, and this one is "
                 f"known to lie between {mu_mean:.3g} and {L_mean:.3g}; add a small l2 penalty, or use "
-                "algorithm='gradient-tracking'."
+                "'gradient-tracking'."
             )
         wanted = _MARGIN * max(L / L_mean, 1.0) * float(np.sqrt(L_mean / mu_mean))
         return cls(L_mean, mu_mean, Gossip.reaching(landscape.spectrum, wanted))

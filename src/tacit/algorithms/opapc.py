@@ -49,7 +49,7 @@ class OPAPC(Algorithm):
         if not mu > 0:
             raise AlgorithmError(
                 f"OPAPC needs every single cost strongly convex, and one has curvature {mu:.3g}; "
-                "use algorithm='nids', or share a small l2 penalty among the agents."
+                "use 'nids', or share a small l2 penalty among the agents."
             )
         return cls(smoothness=L, strong_convexity=mu, gossip=Gossip.of(landscape.spectrum))
 

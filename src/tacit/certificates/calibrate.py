@@ -132,12 +132,12 @@ def _refuse_exposed(unit: Certificate) -> None:
     if unit.without_privacy:
         raise NotPrivateError(
             f"no σ protects {listed(unit.without_privacy)}: an agent with {unit.guards} or fewer links is exposed "
-            "if all its neighbours are corrupted; add links (`tacit augment`), or guard against fewer."
+            "if all its neighbours are corrupted; add links, as augment does, or guard against fewer."
         )
     if unit.exposed_sums:
         raise NotPrivateError(
             f"no σ helps: {listed(unit.coalition or ())} cut the honest agents apart and learn sums exactly; "
-            "add links (`tacit augment`), or guard against fewer agents."
+            "add links, as augment does, or guard against fewer agents."
         )
     if not math.isfinite(unit.epsilon):
         raise NotPrivateError(

@@ -216,7 +216,7 @@ def certify(
     network, sigmas = Network(graph), _checked(sigma)
     scales = _scales(network, link_scales)
     if (coalition is None) == (any is None):
-        raise InputError("name either a coalition or, with any=, the size of every coalition to guard against.")
+        raise InputError("name either a coalition or, as any, the size of every coalition to guard against.")
     if hide is not None and not (math.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
     members, familiar = tuple(dict.fromkeys(coalition or ())), tuple(dict.fromkeys(known))

@@ -162,7 +162,8 @@ class Ledger:
         """Return the ledger in a file; refuse to start one, as a misspelt name would."""
         if not Path(path).exists():
             raise FileError(
-                f"{path}: there is no ledger; `tacit ledger add` starts one, and so does `tacit ledger new`."
+                f"{path}: there is no ledger.",
+                command="`tacit ledger add` starts one, and so does `tacit ledger new`.",
             )
         return cls(path)
 
@@ -301,7 +302,7 @@ class Ledger:
         if self.owner is None and _is_anothers(past, new):
             reasons.append(
                 f"its costs are {new.cost_version} and earlier ones were others, and nobody knows whose have "
-                "changed: a ledger with an owner does (`tacit ledger new --me NAME`)"
+                "changed: a ledger that is started with an owner does"
             )
         reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
         joint = joint_changes([*past, new], self.guards, owner=self.owner)

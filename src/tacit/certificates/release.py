@@ -90,6 +90,10 @@ class Release:
         if basis not in BASES:
             raise MaskError(f"basis = {basis!r} must be one of {', '.join(BASES)}.{did_you_mean(basis, BASES)}")
         sigmas = () if math.inf in sigmas else sigmas
+        if sigmas and basis == "sums":
+            raise MaskError(
+                "secret sums have no sigma, as their masks are uniform: leave it out, or name another basis."
+            )
         if not sigmas and more.get("masks"):
             raise MaskError(
                 "masks of a secret sum are never used again: two sums under one mask tell their difference."

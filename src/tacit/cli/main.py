@@ -60,7 +60,7 @@ def main() -> None:
     try:
         app(prog_name="tacit")  # python -m tacit too: completion asks for it by that name
     except TacitError as error:
-        sys.stderr.write(f"tacit: {error}\n")
+        sys.stderr.write(f"tacit: {' '.join(filter(None, (str(error), error.command)))}\n")
         sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
     except OSError as error:
         sys.stderr.write(f"tacit: {unwritten(error)}\n")

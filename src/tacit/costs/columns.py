@@ -90,6 +90,6 @@ class Columns:
         return turned
 
 
-def refuse_units(kind: str) -> CostError:
+def refuse_units(what: str = "a cost") -> CostError:
     """Return the error of a cost that has no columns."""
-    return CostError(f"a {kind} cost has no columns that could be put in standard units; use 'newton' or 'lbfgs'.")
+    return CostError(f"{what} has no columns that could be put in standard units; use 'newton' or 'lbfgs'.")

@@ -29,7 +29,7 @@ class Composite(Family):
 
     def __init__(self, smooth: Family, rough: Rough) -> None:
         if smooth.is_rough:
-            raise CostError("a cost takes one rough term; use ElasticNet for two penalties in one.")
+            raise CostError("a cost takes one rough term; an elastic net is two penalties in one.")
         self._join(smooth, rough)
         try:
             shape = rough.prox(np.zeros(smooth.dim), 1.0).shape
@@ -158,8 +158,8 @@ class Composite(Family):
             return self.rough.prox(v, t)
         if not np.isfinite(self.smoothness).all():
             raise CostError(
-                f"proximal steps of a rough term beside {type(self.smooth).__name__} need a Lipschitz gradient, "
-                "which it has not; use SumMasks() and 'newton', or an l2 penalty."
+                "proximal steps of a rough term need a Lipschitz gradient beside it, which this cost has not; use "
+                "secret sums and 'newton', or an l2 penalty."
             )
         return accelerated_prox(
             self.smooth.curved_grad, self.rough.prox, self.smoothness, self.smooth.strong_convexity, v, t

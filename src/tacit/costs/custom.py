@@ -63,7 +63,7 @@ class CallableCost(Family):
         self._smoothness, self._strong_convexity = float(smoothness), float(strong_convexity)
         if not self._smoothness >= abs(self._strong_convexity):
             raise CostError(
-                f"smoothness = {smoothness:g} is below |strong_convexity| = {abs(strong_convexity):g}: "
+                f"smoothness = {smoothness:g} is below |strong convexity| = {abs(strong_convexity):g}: "
                 "no cost bends like that."
             )
 
@@ -80,7 +80,7 @@ class CallableCost(Family):
     def curved_value(self, x: Array) -> Array:
         """Return h(x) − h(x₀) − ∇h(x₀)ᵀ(x − x₀): zero at x₀, so that no value tells the mask there."""
         if self._value is None:
-            raise CostError("this cost was given without its value; pass value=.")
+            raise CostError("this cost was given without its value; give that too.")
         return np.asarray(self._value(x) - self._value(self.x0) - self.origin @ (x - self.x0))
 
     def curved_grad(self, x: Array) -> Array:
@@ -90,7 +90,7 @@ class CallableCost(Family):
     def curved_hess(self, x: Array) -> Array:
         """Return ∇²h(x)."""
         if self._hess is None:
-            raise CostError("this cost was given without its Hessian; pass hess=.")
+            raise CostError("this cost was given without its Hessian; give that too.")
         return np.asarray(self._hess(x), dtype=np.float64)
 
     def curved_prox(self, v: Array, t: Array | float) -> Array:
@@ -98,7 +98,7 @@ class CallableCost(Family):
         if self._hess is not None and self._value is not None:
             return super().curved_prox(v, t)
         if not np.isfinite(self._smoothness):
-            raise CostError("a proximal step needs hess= and value=, or a finite smoothness=.")
+            raise CostError("a proximal step needs the Hessian and the value, or a finite smoothness.")
         return accelerated_prox(
             self.curved_grad, lambda u, _: u, self.smoothness, np.asarray(self._strong_convexity), v, t
         )

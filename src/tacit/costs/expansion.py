@@ -31,7 +31,9 @@ class Expansion(Family):
     """
 
     affine_part = AffinePart(
-        "nothing of the coefficients, which BasisMasks hide", open=("the coefficients of the expansion",), parts=()
+        "nothing of the coefficients, which masks over their basis hide",
+        open=("the coefficients of the expansion",),
+        parts=(),
     )
     _stacks: ClassVar[tuple[str, ...]] = ("theta",)
 
@@ -41,7 +43,7 @@ class Expansion(Family):
             raise CostError(f"{len(theta)} coefficient(s) for a basis of {len(basis.functions)} function(s).")
         m = basis.dim or dim or (rest.dim if rest else None)
         if m is None:
-            raise CostError("say how many unknowns the functions take: dim=.")
+            raise CostError("say how many unknowns the functions take, as dim.")
         if rest is not None and (rest.is_rough or rest.dim != m):
             raise CostError(f"the rest of an expansion must be a smooth cost of {m} unknown(s).")
         self._join(basis.functions, theta, rest, np.zeros(m) if rest is None else rest.affine)

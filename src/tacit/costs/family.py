@@ -190,19 +190,19 @@ class Family(ABC):
 
     def column_sums(self) -> Array:
         """Return the sums of the design's columns, where there is a design with an intercept."""
-        raise refuse_units(type(self).__name__)
+        raise refuse_units()
 
     def columns_held(self, columns: int) -> Array:
         """Return for each of the design's columns whether it is not zero in all records."""
-        raise refuse_units(type(self).__name__)
+        raise refuse_units()
 
     def column_squares(self, centre: Array) -> Array:
         """Return the sums of squares of the design's columns about their centres."""
-        raise refuse_units(type(self).__name__)
+        raise refuse_units()
 
     def in_units(self, units: Units) -> Self:
         """Return the same cost as a function of u, x = T u."""
-        raise refuse_units(type(self).__name__)
+        raise refuse_units()
 
     @property
     def penalty(self) -> Array:

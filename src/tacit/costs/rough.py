@@ -56,13 +56,13 @@ class Rough(ABC):
 
     def slope(self, x: Array) -> Array:
         """Return the derivative of ψ to the right, unknown by unknown, (..., m): the upper one at a kink."""
-        raise CostError(f"terms of the kind {type(self).__name__} have no slope everywhere.")
+        raise CostError("rough terms of this kind have no slope everywhere.")
 
     def penalty(self, dim: int) -> Array:
         """Return l1 and l2 of ψ = Σ l1|x| + ½ Σ l2 x² as one vector, (..., 2m): what agents can add up."""
         raise CostError(
-            f"terms of the kind {type(self).__name__} do not add up to one term, so sums cannot carry them; use an "
-            "algorithm that gossips, such as 'admm', or 'bracket' where unknowns are separate."
+            "rough terms of this kind do not add up to one term, so sums cannot carry them; use an algorithm that "
+            "gossips, such as 'admm', or 'bracket' where unknowns are separate."
         )
 
     def limits(self, dim: int) -> Array:
@@ -71,7 +71,7 @@ class Rough(ABC):
 
     def in_units(self, units: Units) -> Self:
         """Return the same term of u, x = T u, where columns have units."""
-        raise refuse_units(type(self).__name__)
+        raise refuse_units()
 
     @classmethod
     def stacked(cls, members: Sequence[Self], dim: int) -> Self:
@@ -110,7 +110,7 @@ class L1(Rough):
     def in_units(self, units: Units) -> Self:
         """Return w/s·|u|; an intercept has no weight."""
         if self.centre.any():
-            raise refuse_units("centred L1")
+            raise refuse_units("an l1 term about a centre")
         return type(self)(_each(self.weight, units, 1))
 
     has_slopes = True

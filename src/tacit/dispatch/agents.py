@@ -90,7 +90,7 @@ def _districts(grid: Grid, kind: Kind) -> dict[Any, Any]:
         return {bus: bus for bus in grid.buses}
     if kind == "area":
         if not grid.areas:
-            raise InputError(f"{grid.name} does not say which area its buses are in; use --agents bus.")
+            raise InputError(f"{grid.name} does not say which area its buses are in; let the agents be buses.")
         return dict(grid.areas)
     return _nearest(grid)
 

@@ -65,8 +65,8 @@ def dispatch(
         raise ProtectionError("hide goes with sigma: secret sums hide every difference alike.")
     if sigma is not None and grid.has_ramps:
         raise ProtectionError(
-            "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or use "
-            "Grid.without_ramps()."
+            "ramp limits tie the periods together, and are dispatched by secret sums only; leave sigma out, or "
+            "the ramp limits."
         )
     slow = slowness(who, links=links, sigma=sigma)
     if slow is not None:
@@ -137,8 +137,7 @@ def _refuse_islands(grid: Grid) -> None:
         )
         raise InputError(
             f"{grid.name} falls into {len(islands)} islands that no branch joins, and each has a balance of its "
-            f"own: {named}; dispatch them one at a time, --island {islands[0][0]} or "
-            f"Grid.island({islands[0][0]!r})."
+            f"own: {named}; dispatch them one at a time, as the island of bus {islands[0][0]}."
         )
 
 

@@ -42,7 +42,7 @@ def slowness(agents: Agents, *, links: int | None, sigma: float | None) -> str |
         return None
     return (
         f"gossip along the branches of {len(agents.holds)} agents takes ten thousand rounds and more, some "
-        "minutes; a designed graph, --links 6 or links=6, takes about a tenth of them, and secret sums, without "
+        "minutes; a designed graph, of 6 links each, takes about a tenth of them, and secret sums, without "
         "sigma, a dozen."
     )
 

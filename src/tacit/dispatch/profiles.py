@@ -31,7 +31,7 @@ def read_profile(text: str) -> Array:
             raise FileError(f"{text}: cannot be read ({error.strerror}).") from error
     if factors is None or not len(factors) or not np.isfinite(factors).all():
         raise InputError(
-            f"--profile {text}: a profile is a list of numbers, one a period, as 0.6,0.8,1.0; a file with "
+            f"profile = {text!r}: a profile is a list of numbers, one a period, as 0.6,0.8,1.0; a file with "
             f"such a list; or day.{did_you_mean(text, PROFILES)}"
         )
     return factors

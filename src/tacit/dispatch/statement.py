@@ -26,7 +26,7 @@ def statement(agents: Agents, answer: Answer, *, sigma: float | None, masked: bo
     named = len(agents.holds) if everybody else len({a for stamp in stamps if stamp.voids for a in stamp.agents})
     reasons = {stamp.reason for stamp in stamps}
     remedy = [_remedy(agents)] * ("one neighbour" in reasons)
-    remedy += ["A designed graph (--links 4) has no agent without whom it falls apart."] * ("cut" in reasons)
+    remedy += ["A designed graph, of 4 links each, has no agent without whom it falls apart."] * ("cut" in reasons)
     return [*lines[:voids], *_hidden(agents, named, sigma=sigma, ramps=ramps), *lines[voids:], *remedy]
 
 

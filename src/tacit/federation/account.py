@@ -100,7 +100,7 @@ def permit(
 
 def _opened(file: Path) -> Ledger:
     if not file.exists():
-        raise FileError(f"{file}: there is no ledger; `tacit ledger new` starts one, with a budget.")
+        raise FileError(f"{file}: there is no ledger.", command="`tacit ledger new` starts one, with a budget.")
     return Ledger(file)
 
 
@@ -123,9 +123,8 @@ def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
     for name in names:
         if name not in manifest.members:
             meant = did_you_mean(name, manifest.members)
-            raise InputError(
-                f"--changed {name}: is no member; the manifest has {', '.join(manifest.members)}.{meant}"
-            )
+            members = ", ".join(manifest.members)
+            raise InputError(f"{name} is said to have changed and is no member; the manifest has {members}.{meant}")
 
 
 def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, consent: Consent) -> None:
@@ -152,16 +151,19 @@ def _refuse(case: _Case, review: Review, consent: Consent) -> None:
     if not review.accepted:
         changed = any(exposure.is_change for exposure in review.exposed) and not consent.accept_change
         remedy = (
-            " The sums of both runs are told, and their difference is that of the records that came or went. "
-            "Members whose data have changed too are named with --changed; if the change may be known, start again "
-            "with --accept-change."
+            " The sums of both runs are told, and their difference is that of the records that came or went. Name "
+            "the members whose data have changed too; if the change may be known, accept it and start again."
         )
-        raise RefusedError(f"{run} is refused: {'; '.join(review.reasons)}.{remedy if changed else ''}")
+        raise RefusedError(
+            f"{run} is refused: {'; '.join(review.reasons)}.{remedy * changed}",
+            command="--changed names them, and --accept-change accepts it." * changed,
+        )
     exposed = sorted({e.agent for e in review.exposed if e.agent in case.left})
     if exposed and not consent.accept_exposure:
         leavers = listed(exposed)
         raise RefusedError(
             f"{run} is refused: to go on without {leavers} exposes what {leavers} brought in, to whoever "
             f'knows the sums before and after. The members agreed to that beforehand (dropout = "exclude"); if you '
-            "do so now, start again with --accept-exposure."
+            "do so now, accept the exposure and start again.",
+            command="--accept-exposure accepts it.",
         )

@@ -11,8 +11,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import FileError, InputError
-from tacit.federation.foreign import refuse_acting, tamed
+from tacit.federation.foreign import refuse_acting
 from tacit.federation.sections import Member, address_of
+from tacit.fields import read_fields
 from tacit.runtimes.peers.identity import der, refuse_bad_name, write_key
 
 
@@ -36,16 +37,12 @@ class Paths(NamedTuple):
 
 def read_card(path: Path) -> Card:
     """Return the card in a file."""
+    card = read_fields(path, Card, command="`tacit keygen` writes cards.")
     try:
-        card = msgspec.toml.decode(path.read_bytes(), type=Card)
         refuse_acting({"name": card.name, "address": card.address})
-        return card
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(tamed(f"{path}: is no card that `tacit keygen` wrote ({error}).")) from error
     except InputError as error:
         raise FileError(f"{path}: {error}") from error
+    return card
 
 
 def read_cards(paths: Iterable[Path]) -> list[Card]:
@@ -89,7 +86,9 @@ def certificate_of(path: Path) -> tuple[str, str]:
         card = read_card(path)
         return card.name, card.certificate
     if path.suffix not in (".crt", ".key"):
-        raise FileError(f"{path}: is none of .crt, .card and .key; `tacit federation check` shows all members'.")
+        raise FileError(
+            f"{path}: is none of .crt, .card and .key.", command="`tacit federation check` shows all members'."
+        )
     try:
         pem = path.with_suffix(".crt").read_text(encoding="utf-8")
         der(pem)
@@ -108,6 +107,6 @@ def _refuse_strangers(path: Path, pem: str) -> None:
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), password=None)
     except (ValueError, TypeError) as error:
-        raise FileError(f"{path}: is no private key that `tacit keygen` wrote.") from error
+        raise FileError(f"{path}: is no private key of a member.") from error
     if key.public_key() != load_pem_x509_certificate(pem.encode()).public_key():
         raise InputError(f"is not the certificate of {path.name}.")

@@ -51,8 +51,8 @@ class Assessment:
         yield from map(str, stamps)
         if self.is_exposed and not stamps:
             yield (
-                "A coalition would learn something exactly: make a manifest with more links (--links), or against "
-                "fewer members (--any)."
+                "A coalition would learn something exactly: make a manifest with more links, or against "
+                "fewer members."
             )
 
     def _silences(self) -> Iterator[str]:

@@ -64,7 +64,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     graph = linked(list(members), plan.links)
     if plan.dropout not in ("wait", "exclude"):
         meant = did_you_mean(plan.dropout, ("wait", "exclude"))
-        raise InputError(f"--dropout {plan.dropout} is none of wait and exclude.{meant}")
+        raise InputError(f"dropout = {plan.dropout!r} is none of wait and exclude.{meant}")
     masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
     if algorithm["name"] == "standardised":
         masks = plan.hiding.of_raw_records().masks(graph)
@@ -106,7 +106,7 @@ def members_of(cards: Iterable[Card]) -> dict[str, Member]:
 def linked(names: list[str], links: int) -> nx.Graph[Any]:
     """Return a well-connected network of the members, with so many neighbours for everybody."""
     if links < min(2, len(names) - 1):
-        raise InputError(f"--links {links}: a member with one neighbour has no secrets from it; use at least 2.")
+        raise InputError(f"links = {links}: a member with one neighbour has no secrets from it; use at least 2.")
     return nx.relabel_nodes(well_connected(len(names), links), dict(enumerate(names)))
 
 
@@ -119,7 +119,7 @@ def algorithm_of(plan: Plan, model: Model | None, unknowns: int) -> dict[str, An
             standardised = {"name": "standardised", "inner": name, "intercept": model.intercept}
             return standardised | ({"counted": True} if plan.count_columns else {})
     if plan.count_columns:
-        raise InputError("--count-columns goes with regressions by secret sums (--cost, --algorithm auto).")
+        raise InputError("counting columns goes with regressions by secret sums, where the algorithm is 'auto'.")
     if name not in ALGORITHMS:
         meant = did_you_mean(name, ALGORITHMS)
         raise InputError(f"no algorithm is called {name!r}; choose one of {', '.join(ALGORITHMS)}.{meant}")
@@ -129,8 +129,9 @@ def algorithm_of(plan: Plan, model: Model | None, unknowns: int) -> dict[str, An
 def _fitting_algorithm(level: str, model: Model | None, unknowns: int) -> str:
     if level in ("none", "affine"):
         raise InputError(
-            f"{level} masks go with gossip, whose step depends on everybody's costs: agree on one, such as "
-            "--algorithm gradient-tracking --setting step_size=0.01."
+            f"{level} masks go with gossip, whose step depends on everybody's costs: agree on an algorithm "
+            "and its step, such as 'gradient-tracking' with step_size = 0.01.",
+            command="Type --algorithm gradient-tracking --setting step_size=0.01.",
         )
     if level == "quadratic":
         return "direct"
@@ -142,11 +143,14 @@ def _unknowns(plan: Plan) -> int:
         counted = len(plan.data.names) + plan.fitting.intercept
         if plan.unknowns not in (0, counted):
             raise InputError(
-                f"--unknowns {plan.unknowns}, and the columns of --like bring {counted}; leave it out."
+                f"unknowns = {plan.unknowns}, and the columns of the data dictionary bring {counted}; leave it out."
             )
         return counted
     if plan.unknowns < 1:
-        raise InputError("say how many unknowns the costs have: --like FILE, or --unknowns.")
+        raise InputError(
+            "say how many unknowns the costs have, or give a data dictionary, whose columns are counted.",
+            command="--unknowns says it, and --like FILE counts.",
+        )
     return plan.unknowns
 
 

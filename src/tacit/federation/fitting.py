@@ -34,41 +34,40 @@ class Fitting:
 
     def model(self) -> Model | None:
         """Return the section; None where everybody chooses a cost of its own. Refuse what means nothing."""
-        used = [option for option, value in self._options.items() if value]
+        used = [name for name, value in self._settings.items() if value]
         if self.cost is None:
             if used:
-                raise InputError(
-                    f"{conjoined(used)} need{'s' * (len(used) == 1)} --cost, which says what is fitted."
-                )
+                needs = "needs" if len(used) == 1 else "need"
+                raise InputError(f"{conjoined(used)} {needs} a cost, which says what is fitted.")
             return None
         self._refuse_what_means_nothing(self.cost, used)
         delta = DELTA if self.delta is None else self.delta
         return Model(self.cost, self.target, self.intercept, self.l1, self.l2, delta, records=self.records)
 
     @property
-    def _options(self) -> dict[str, object]:
+    def _settings(self) -> dict[str, object]:
         return {
-            "--target": self.target,
-            "--intercept": self.intercept,
-            "--l1": self.l1,
-            "--l2": self.l2,
-            "--delta": self.delta,
-            "--records": self.records,
+            "target": self.target,
+            "intercept": self.intercept,
+            "l1": self.l1,
+            "l2": self.l2,
+            "delta": self.delta,
+            "records": self.records,
         }
 
     def _refuse_what_means_nothing(self, family: str, used: list[str]) -> None:
         if family not in FAMILIES:
             meant = did_you_mean(family, FAMILIES)
             raise InputError(f"no cost family is called {family!r}; choose one of {', '.join(FAMILIES)}.{meant}")
-        wrong = [option for option in used if option == "--delta" and family != "huber"]
-        wrong += [option for option in used if option not in ("--delta", "--l1") and family not in OF_ROWS]
+        wrong = [name for name in used if name == "delta" and family != "huber"]
+        wrong += [name for name in used if name not in ("delta", "l1") and family not in OF_ROWS]
         if wrong:
-            verb = f"mean{'s' * (len(wrong) == 1)}"
-            raise InputError(f"{conjoined(wrong)} {verb} nothing to a {family} cost; leave it out.")
+            means, it = ("means", "it") if len(wrong) == 1 else ("mean", "them")
+            raise InputError(f"{conjoined(wrong)} {means} nothing to a {family} cost; leave {it} out.")
         if min(self.l1, self.l2) < 0 or (self.delta is not None and not self.delta > 0):
-            raise InputError("--l1 and --l2 must not be negative, and --delta must be positive.")
+            raise InputError("l1 and l2 must not be negative, and delta must be positive.")
         if family in ("lasso", "elastic-net") and not self.l1:
-            raise InputError(f"--cost {family} needs --l1, the weight of its penalty.")
+            raise InputError(f"a {family} cost needs l1, the weight of its penalty.")
 
 
 def dictionary_like(sheet: Sheet, model: Model, *, missing: str = "refuse") -> Draft:
@@ -77,7 +76,7 @@ def dictionary_like(sheet: Sheet, model: Model, *, missing: str = "refuse") -> D
     *missing* says what happens to records with gaps: "refuse" or "drop".
     """
     if missing not in GAPS:
-        raise InputError(f"--missing {missing} is none of {conjoined(GAPS)}.{did_you_mean(missing, GAPS)}")
+        raise InputError(f"missing = {missing!r} is none of {conjoined(GAPS)}.{did_you_mean(missing, GAPS)}")
     suggested = draft(sheet, model.target)
     refuse_target(suggested.dictionary, model.family, model.target)
     return suggested._replace(dictionary=msgspec.structs.replace(suggested.dictionary, gaps=missing))

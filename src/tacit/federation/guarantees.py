@@ -19,7 +19,7 @@ def refuse_nothing_hidden(manifest: Manifest) -> None:
     if coverage is not None and not coverage.keeps_a_secret:
         raise InputError(
             f"of a {manifest.model.family if manifest.model else ''} cost, {manifest.privacy.level} masks hide "
-            f"{coverage}: use --level sums, or another --cost."
+            f"{coverage}: use secret sums, or another cost."
         )
 
 

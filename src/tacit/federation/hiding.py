@@ -21,7 +21,7 @@ _WIDE = 2.0**60  # bound on sums over raw records, in two words: steps are then 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hiding:
-    """How all members hide their costs, as far as somebody has said it. Fields are options of `federation new`."""
+    """How all members hide their costs, as far as somebody has said it: options of `tacit federation new`."""
 
     level: str = "sums"
     sigma: float | None = None
@@ -62,36 +62,36 @@ class Hiding:
         if self.sigma is not None or not self.is_gaussian:
             return self.sigma
         if self.guess is None or self.hide is None:
-            raise InputError(f"{self.level} masks need --sigma, or --guess and --hide to choose it by.")
+            raise InputError(f"{self.level} masks need sigma, or guess and hide to choose it by.")
         return calibrate(graph, any=self.any, guess=self.guess, hide=self.hide, bound=self.bound)
 
     def _refuse_what_means_nothing(self) -> None:
         if self.level not in LEVELS:
             raise InputError(
-                f"--level {self.level} is none of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
+                f"level = {self.level!r} is none of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
             )
         if self.pairing not in WAYS:
             raise InputError(
-                f"--pairing {self.pairing} is none of {conjoined(WAYS)}.{did_you_mean(self.pairing, WAYS)}"
+                f"pairing = {self.pairing!r} is none of {conjoined(WAYS)}.{did_you_mean(self.pairing, WAYS)}"
             )
-        of_sigma = {"--sigma": self.sigma, "--guess": self.guess, "--hide": self.hide}
-        unused = [option for option, value in of_sigma.items() if value is not None and not self.is_gaussian]
-        unused += ["--words"] * ((self.words or 1) != 1 and self.level != "sums")
-        unused += ["--bound"] * (self.bound is not None and self.level == "none")
-        unused += ["--pairing"] * (self.pairing != "both" and self.level == "none")
+        of_sigma = {"sigma": self.sigma, "guess": self.guess, "hide": self.hide}
+        unused = [name for name, value in of_sigma.items() if value is not None and not self.is_gaussian]
+        unused += ["words"] * ((self.words or 1) != 1 and self.level != "sums")
+        unused += ["bound"] * (self.bound is not None and self.level == "none")
+        unused += ["pairing"] * (self.pairing != "both" and self.level == "none")
         if unused:
-            verb = f"mean{'s' * (len(unused) == 1)}"
-            raise InputError(f"{conjoined(unused)} {verb} nothing to --level {self.level}; leave it out.")
+            means, it = ("means", "it") if len(unused) == 1 else ("mean", "them")
+            raise InputError(f"{conjoined(unused)} {means} nothing to level = {self.level!r}; leave {it} out.")
 
 
 def refuse_cuts(graph: nx.Graph[Any], any: int) -> None:
     """Refuse a network that would not protect against as many members as may collude."""
     if not 0 <= any <= len(graph) - 2:
-        raise InputError(f"--any {any}: of {len(graph)} members at least two must be honest.")
+        raise InputError(f"any = {any}: of {len(graph)} members at least two must be honest.")
     network = Network(graph)
     cut = small_vertex_cut(network, any)
     if cut is not None:
         raise InputError(
-            f"--any {any}: {listed([network.agents[k] for k in cut])} could cut the others apart, and learn more "
-            f"than sums over all of them; use --links {any + 1} or more."
+            f"any = {any}: {listed([network.agents[k] for k in cut])} could cut the others apart, and learn more "
+            f"than sums over all of them; give everybody {any + 1} links or more."
         )

@@ -14,9 +14,11 @@ import msgspec
 import networkx as nx
 import numpy as np
 
+from tacit.coverage import MASKS
 from tacit.errors import FileError, InputError, TacitError
-from tacit.federation.foreign import refuse_acting, tamed
+from tacit.federation.foreign import refuse_acting
 from tacit.federation.sections import Masks, Member, Model, Stop, address_of, host_and_port
+from tacit.fields import read_fields
 from tacit.listing import conjoined
 from tacit.network import Network
 from tacit.protocol.versions import unspoken
@@ -24,7 +26,6 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
 from tacit.solving.algorithm_section import Agreed, agreed
-from tacit.spelling import misspelt
 from tacit.tables import Dictionary
 from tacit.typing import Array
 
@@ -62,13 +63,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         All that is wrong is said at once.
         """
         try:
-            text = Path(path).read_bytes()
-            manifest = msgspec.toml.decode(text, type=cls)
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read ({error.strerror}).") from error
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            _refuse_later(path, text)
-            raise FileError(tamed(f"{path}: {error}.{misspelt(text, cls)}")) from error
+            manifest = read_fields(path, cls)
+        except FileError:
+            _refuse_later(path)
+            raise
         wrong = manifest.problems()
         if wrong:
             raise FileError(f"{path}: {' '.join(wrong)}")
@@ -143,8 +141,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         algorithm, weights = self._algorithm()
         privacy = self.privacy.mechanism()
         why = None if privacy is None else privacy.refuses(algorithm)
-        if why is not None:
-            raise InputError(f"{type(privacy).__name__} with {self.algorithm['name']!r} is refused: {why}")
+        if privacy is not None and why is not None:
+            raise InputError(f"{self.algorithm['name']!r} with {MASKS[privacy.kind]} is refused: {why}")
         return Job(
             network=self.network(),
             costs=(),
@@ -225,11 +223,11 @@ class _Pinned(msgspec.Struct):
     protocol: int = 1
 
 
-def _refuse_later(path: str | Path, text: bytes) -> None:
+def _refuse_later(path: str | Path) -> None:
     """Refuse a file of a protocol that this tacit does not speak: its other words may be later ones, too."""
     try:
-        why = unspoken(msgspec.toml.decode(text, type=_Pinned).protocol)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        why = unspoken(read_fields(path, _Pinned).protocol)
+    except FileError:
         return
     if why:
         raise FileError(f"{path}: {why}") from None

@@ -56,9 +56,9 @@ class Participation:
         except RangeError as error:
             bound = self.manifest.privacy.bound or BOUND
             raise RangeError(
-                f"somebody's numbers exceed the public bound of the sums, {bound:g}: "
-                "make a manifest with a larger one (tacit federation new --bound, with --words 2), or one whose "
-                "records are standardised in secret (--algorithm auto)."
+                f"somebody's numbers exceed the public bound of the sums, {bound:g}: make a manifest with a larger "
+                "one and two words a number, or one whose records are standardised in secret, as 'auto' does.",
+                command="See --bound, --words and --algorithm of `tacit federation new`.",
             ) from error
 
     def statements(self) -> Statements:

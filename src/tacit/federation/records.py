@@ -23,9 +23,11 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
     """
     model = manifest.model
     if model is None and family is None:
-        raise InputError("the manifest has no model; say what the cost is: --cost.")
+        raise InputError("the manifest has no model; say what the cost is.", command="--cost says it.")
     if model is not None and family is not None and family != model.family:
-        raise InputError(f"--cost {family}, and the manifest says {model.family}: all members must fit the same.")
+        raise InputError(
+            f"cost = {family!r}, and the manifest has {model.family!r}: all members must fit the same."
+        )
     section = Costs(family or "") if model is None else model
     shares = None if model is None else model.shares
     cost = read_cost(

@@ -63,7 +63,7 @@ def __getattr__(name: str) -> _typing.Any:
     try:
         return getattr(_importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"tacit.learning needs {error.name}: pip install 'tacit[learning]'.") from error
+        raise ImportError(f"regressions need {error.name}: pip install 'tacit[learning]'.") from error
 
 
 def __dir__() -> list[str]:

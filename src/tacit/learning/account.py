@@ -150,16 +150,19 @@ def _refuse(title: str, release: Release, review: Review) -> None:
         why = (
             " The totals of both fits are told, and their difference is that of the records that came or went: "
             "leave-one-out and cross-validation do this by design, and so does last month's fit with one record "
-            "more. If that may be known, accept_changes= names the parties."
+            "more. If that may be known, accept the changes of these parties."
         )
     if any(exposure.kind == "unclear" for exposure in review.exposed):
         why = (
             " The same parties were fitted before, and so much is different at them that one record more or less "
             "would not be noticed: other units, other digits, or other records throughout; of a party with more "
             f"than {SINGLE} records the ledger does not know which have stayed. Fit the table as it was; or, if "
-            "the records are all new or a change of single ones may be known, accept_changes= names these parties."
+            "the records are all new or a change of single ones may be known, accept the changes of these parties."
         )
-    raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.{why}")
+    raise RefusedError(
+        f"run {release.run} is refused: {'; '.join(review.reasons)}.{why}",
+        command="--accept-change names a party whose change may be known." if why else "",
+    )
 
 
 def _stamps(review: Review) -> tuple[Stamp, ...]:

@@ -42,7 +42,7 @@ _MADE_UP = Stamp(
     reason="made-up parties",
     sentence=(
         "rows were dealt out to parties that do not exist, for trying out: whoever dealt them has all records; "
-        "name the party of every row, groups=…."
+        "name the party of every row."
     ),
 )
 _GOSSIP = 100  # rounds of gossip that are allowed for one of sums
@@ -67,7 +67,7 @@ class Assembly:
     ) -> None:
         if len(names) < 2:
             raise DataError(
-                "there is one party, and nobody to hide anything from: name at least three in groups=, or fit its "
+                "there is one party, and nobody to hide anything from: name at least three, or fit its "
                 "records with scikit-learn."
             )
         self._runs = runtime_called(runtime)
@@ -94,7 +94,7 @@ class Assembly:
         if estimator.ledger is not None and table.dealt:
             raise InputError(
                 "a ledger keeps account of parties, and these rows were dealt out to some that do not exist: name "
-                "the party of every row in groups=."
+                "the party of every row."
             )
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
@@ -160,8 +160,8 @@ class Assembly:
                 )  # fmt: skip
             except RangeError as error:
                 raise DataError(
-                    f"the sums of this model exceed the public limit on numbers: {error} Leave privacy='sums' for "
-                    "a limit that fits standardised records."
+                    f"the sums of this model exceed the public limit on numbers: {error} Leave privacy at 'sums', "
+                    "whose limit fits standardised records."
                 ) from error
         for caution in caught:
             if issubclass(caution.category, CollinearWarning):
@@ -264,8 +264,6 @@ def mechanism(privacy: str | Mechanism | None) -> Mechanism | None:
     """Return the mechanism that a parameter means."""
     if isinstance(privacy, str):
         if privacy != "sums":
-            raise InputError(
-                f"privacy = {privacy!r} is not 'sums', a mechanism such as AffineMasks(sigma), or None."
-            )
+            raise InputError(f"privacy = {privacy!r} is not 'sums', a mechanism such as affine masks, or None.")
         return secret_sums()
     return privacy

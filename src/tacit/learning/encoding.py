@@ -55,8 +55,7 @@ class PrivateOneHotEncoder(TransformerMixin, BaseEstimator):
         """Check that every level is listed; *groups* names the party of every row, as in the models."""
         if self.levels is None:
             raise InputError(
-                "PrivateOneHotEncoder needs levels=, one list for each column: levels looked for in all records "
-                "would show them."
+                "the levels must be given, one list for each column: looked for in all records would show them."
             )
         if self.keep not in ("declared", "present") or self.drop not in (None, "first"):
             raise InputError(

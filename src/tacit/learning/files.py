@@ -80,9 +80,7 @@ def read_files(
     for sheet in sheets:
         if target not in sheet.columns:
             meant = did_you_mean(target, sheet.columns)
-            raise DataError(
-                f"{sheet.label} has no column {target!r}, which is to be explained; --target names it.{meant}"
-            )
+            raise DataError(f"{sheet.label} has no column {target!r}, which is to be explained.{meant}")
     wanted = [*selection.columns, target, *selection.aside] if selection.columns else None
     sheets = [sheet.only(wanted, selection.drop) for sheet in sheets]
     numeric = [*selection.aside, *([] if words else [target])]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.costs import ConcomitantHuber, LeastSquares
+from tacit.coverage import MASKS
 from tacit.errors import InputError, ProtectionError
 from tacit.learning.assembly import Assembly, mechanism
 from tacit.learning.curvature import FitCurvature
@@ -60,8 +61,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         masks = mechanism(self.privacy)
         if masks is not None and masks.kind != "sums":  # before the least squares that it starts from are released
             raise ProtectionError(
-                f"{type(masks).__name__} hide {ConcomitantHuber.affine_part.holds}; fit this model by secret sums, "
-                "privacy='sums'."
+                f"{MASKS[masks.kind]} hide {ConcomitantHuber.affine_part.holds}; fit this model by secret sums."
             )
 
     def _prepared(self, table: Table, assembly: Assembly) -> Table:

@@ -53,7 +53,7 @@ def model_of(name: str, settings: dict[str, Any], **common: Any) -> PrivateModel
     given = {setting: value for setting, value in settings.items() if value is not None}
     for setting in given:
         if setting not in kind.takes:
-            raise InputError(f"--{setting.replace('_', '-')} means nothing to a {name} model; leave it out.")
+            raise InputError(f"{setting} means nothing to a {name} model; leave it out.")
     try:
         estimator = getattr(import_module("tacit.learning"), kind.estimator)
     except ImportError as error:  # scikit-learn is an extra

@@ -92,7 +92,7 @@ class GaussianMasks:
     def lattice(self, *, agents: int, links: int) -> Lattice:
         """Return the lattice for a network of that size, fine enough for its thinnest link."""
         if isinstance(self.sigma, bool) or not isinstance(self.sigma, Real) or not abs(self.sigma) < _HUGE:
-            raise MaskError(f"sigma must be a positive number below {_HUGE:g}, not {type(self.sigma).__name__}.")
+            raise MaskError(f"sigma must be a positive number below {_HUGE:g}, not {self.sigma!r}.")
         scales = (1.0, *self.scale_of.values())
         if not all(isfinite(scale) and scale > 0 for scale in scales):
             raise MaskError("the scale of every link must be a positive number.")
@@ -153,12 +153,11 @@ class GaussianMasks:
             if Summand.HESSIANS in algorithm.sums:
                 return (
                     f"it adds up {conjoined(algorithm.sums)}, and these masks leave curvature in the open: the "
-                    "next agent in the tree reads a Hessian as it is; use SumMasks(), which hide all that is added "
-                    "up."
+                    "next agent in the tree reads a Hessian as it is; use secret sums, which hide what they add up."
                 )
             return (
                 f"it adds up {conjoined(algorithm.sums)} at many points, and one mask would serve all of them: "
-                "their differences are in the open; use SumMasks(), whose masks are fresh for every sum."
+                "their differences are in the open; use secret sums, whose masks are fresh for every sum."
             )
         if not algorithm.sums and basis.bends_costs and not algorithm.handles_nonconvex:
             return (

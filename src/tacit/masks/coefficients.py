@@ -156,10 +156,9 @@ class Quadratics(Basis):
     def read(self, cost: AnyCost) -> Array:
         """Return (P, q)."""
         if not self.covers(cost):
-            names = {type(_smooth(part)).__name__ for part in _parts(cost) if not self.covers(part)}
             raise CostError(
-                f"quadratic masks hide quadratic costs, and {', '.join(sorted(names))} is none; use SumMasks(), "
-                "which hide any cost, or AffineMasks(sigma) for its affine part."
+                "quadratic masks hide quadratic costs, and one of these is none; use secret sums, which hide any "
+                "cost, or affine masks for its affine part."
             )
         P = np.broadcast_to(cost.hess(np.zeros(cost.dim)), (*cost.affine.shape, cost.dim))
         return np.concatenate([pack(P), cost.affine], axis=-1)
@@ -234,7 +233,7 @@ class Components(Basis):
         if not (isinstance(cost, Expansion) and cost.functions == self.functions.functions):
             raise CostError(
                 "masks over these functions hide coefficients, and a cost has none in them; write it as "
-                "tacit.Expansion(basis, theta, rest=…)."
+                "an expansion in them."
             )
         if cost.rest is None or self.functions.linear is None:
             return cost.theta

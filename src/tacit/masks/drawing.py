@@ -65,7 +65,7 @@ def refuse_other(privacy: object) -> None:
         return
     if not hasattr(privacy, "hide"):
         raise InputError(
-            "privacy is a mechanism such as AffineMasks(sigma) or SumMasks(), or None, and not a "
+            "privacy is a mechanism such as affine masks or secret sums, or None, and not a "
             f"{type(privacy).__name__}."
         )
     asked = [Mechanism]

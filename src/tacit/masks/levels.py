@@ -75,5 +75,5 @@ def level_of(masks: Mechanism | None) -> Level:
     if masks is None:
         return "none"
     if masks.kind == "basis" or not has_level(masks):
-        raise InputError("AffineMasks, QuadraticMasks and SumMasks have a level, without scales of single links.")
+        raise InputError("affine and quadratic masks and secret sums have a level, without scales of single links.")
     return masks.kind

@@ -103,7 +103,7 @@ class SumMasks:
         if not algorithm.sums:
             return (
                 "it gossips: every message is an agent's own estimate, not a sum, and uniform masks cannot stay on "
-                "it; use 'direct', 'newton', 'lbfgs' or 'fista', or AffineMasks(sigma)."
+                "it; use 'direct', 'newton', 'lbfgs' or 'fista', or affine masks."
             )
         return None
 
@@ -147,7 +147,7 @@ class SecretSums:
             count = round(float(total[-1]) / fixed.step)
             raise RangeError(
                 f"{count} agent(s) hold a number beyond the public bound of {fixed.bound:g}, or none at all; agree "
-                "on a larger one, SumMasks(bound=…), with words=2 if steps become too coarse, or use smaller units."
+                "on a larger bound, with two words a number if steps become too coarse, or use smaller units."
             )
         return total[:-1]
 

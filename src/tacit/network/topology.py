@@ -195,9 +195,9 @@ def _checked_agents(graph: nx.Graph[Any]) -> list[Agent]:
     if not isinstance(graph, nx.Graph):
         raise GraphError(f"a network is built from a networkx graph, not from {type(graph).__name__}.")
     if graph.is_directed():
-        raise GraphError("the graph is directed, and links go both ways; use graph.to_undirected().")
+        raise GraphError("the graph is directed, and links go both ways; make it undirected.")
     if graph.is_multigraph():
-        raise GraphError("the graph has parallel links; use networkx.Graph(graph) to merge them.")
+        raise GraphError("the graph has parallel links; merge them.")
     loops = [a for a, b in graph.edges() if a == b]
     if loops:
         raise GraphError(

@@ -259,14 +259,14 @@ class Dialogue:
         if greeting.session != channel.session:
             differ = [name for name, value in channel.parts.items() if greeting.parts.get(name) != value]
             raise ProtocolError(
-                f"{channel.neighbour} has another manifest, different in: {', '.join(differ)}. Compare the files."
+                f"{channel.neighbour} has another agreement, different in: {', '.join(differ)}. Compare the two."
             )
         if (greeting.name, greeting.to) != (channel.neighbour, channel.me):
             raise ProtocolError(f"{channel.neighbour} greets as another member.")
         if greeting.columns and channel.columns and greeting.columns != channel.columns:
             raise ProtocolError(
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
-                "lines of the files, or agree on a data dictionary: tacit federation new --like."
+                "lines of the files, or agree on a data dictionary."
             )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(greeting.wanted)

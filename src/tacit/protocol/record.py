@@ -1,6 +1,7 @@
 """All that a member must remember of its run, beside its messages and checkpoints: one typed record.
 
-`tacit.protocol.run` says how it changes. It is written whole, with a version: another one is refused.
+`tacit.protocol.run` says how it changes. It is written whole, with a version and a check: another version is
+refused, and so is what a disk has changed.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from tacit.errors import FileError
+from tacit.errors import DamagedError, FileError
+from tacit.protocol.sealing import DAMAGED, seal, unseal
 
-VERSION = 2
+VERSION = 3
 """Of the record and of the checkpoints beside it; another one is refused, unless it is an answer and no more."""
-_SAME_ANSWERS = (1,)  # erased records of these are as today's; their checkpoints held no digest of all totals
+_SAME_ANSWERS = (1, 2)  # erased records of these are as today's, but for the check at their end
 
 
 class Stage(Enum):
@@ -109,27 +111,44 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def encode(self) -> bytes:
         """Return the record as bytes."""
-        return msgspec.msgpack.encode(self)
+        return seal(msgspec.msgpack.encode(self))
 
     @classmethod
     def decode(cls, data: bytes) -> Record:
-        """Return the record; refuse that of another version. What is cut short is a `msgspec.DecodeError`."""
+        """Return the record; refuse that of another version, and what was cut short or changed."""
         try:
-            head = msgspec.msgpack.decode(data, type=_Versioned)
-        except msgspec.ValidationError:
-            head = _Versioned()
-        version, is_over = head.version, head.stage == Stage.ERASED.value
-        if version != VERSION and not (is_over and version in _SAME_ANSWERS):
+            written = unseal(data)
+            head = _head(written) or _Versioned()
+        except DamagedError:
+            written, unchecked = data, _head(data)
+            if unchecked is None or unchecked.version == VERSION:
+                raise
+            head = unchecked  # of before there were checks
+        is_over = head.stage == Stage.ERASED.value
+        if head.version != VERSION and not (is_over and head.version in _SAME_ANSWERS):
             raise FileError(
-                f"was written by another version of tacit (record {version}, and this one reads {VERSION}): end "
-                "the run with the version that began it."
+                f"was written by another version of tacit (record {head.version}, and this one reads {VERSION}): "
+                "end the run with the version that began it."
             )
-        return msgspec.msgpack.decode(data, type=cls)
+        try:
+            return msgspec.msgpack.decode(written, type=cls)
+        except msgspec.MsgspecError as error:
+            raise DamagedError(DAMAGED) from error
 
 
 class _Versioned(msgspec.Struct):
     version: int = 0
     stage: str = ""
+
+
+def _head(data: bytes) -> _Versioned | None:
+    """Return how a record begins; version 0 for what is none, and nothing where the bytes end too early or late."""
+    try:
+        return msgspec.msgpack.decode(data, type=_Versioned)
+    except msgspec.ValidationError:
+        return _Versioned()
+    except msgspec.DecodeError:
+        return None
 
 
 def _draw_of(key: bytes) -> str:

@@ -171,7 +171,7 @@ def _bound(record: Record, event: Begin) -> Record:
 
 def _begun_before(record: Record, event: Begin) -> Record:
     if record.session != event.session:
-        raise TacitError("belongs to another manifest.")
+        raise TacitError("belongs to another agreement.")
     if record.cost != event.cost:
         raise TacitError(_OTHER_DATA)
     return record
@@ -256,7 +256,7 @@ def _forgotten(record: Record, event: Forget) -> Record:
 
 def _refuse_stranger(record: Record, by: str, previous: str) -> None:
     if record.successor not in ("", by):
-        raise TacitError(f"this member has gone on under another manifest, session {record.successor[:16]}.")
+        raise TacitError(f"this member has gone on under another agreement, session {record.successor[:16]}.")
     if not record.key or not record.cost or record.session != previous:
         raise TacitError("does not belong to the epoch before this one.")
 

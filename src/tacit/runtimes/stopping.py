@@ -254,7 +254,7 @@ class Watch:
         if not self.exact:
             return f"{where} This method is inexact, and masks make it worse; use an exact one, such as 'nids'."
         if self._prompt:
-            return f"{where} The costs may have no minimum: add a small l2 penalty, or use finer sums (words=2)."
+            return f"{where} The costs may have no minimum: add a small l2 penalty, or use finer sums (words = 2)."
         return f"{where} Allow a larger tolerance, use a smaller sigma, or try another algorithm."
 
     def _fraction(self, check: Check) -> float:

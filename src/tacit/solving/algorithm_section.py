@@ -15,6 +15,7 @@ import numpy as np
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, AnyAlgorithm, Standardised, Total
 from tacit.errors import AlgorithmError
+from tacit.fields import misfit
 from tacit.network import WEIGHTS
 from tacit.spelling import did_you_mean
 
@@ -73,7 +74,7 @@ def agreed(section: Mapping[str, Any]) -> tuple[Agreed, str]:
     try:
         algorithm = msgspec.convert(settings, known[name])
     except msgspec.ValidationError as error:
-        raise AlgorithmError(f"[algorithm] {name}: {error}.") from error
+        raise AlgorithmError(f"[algorithm] {name}: {misfit(settings, known[name])}") from error
     return algorithm, weights_called(weights) or algorithm.weights
 
 

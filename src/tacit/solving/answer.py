@@ -61,7 +61,7 @@ class Answer:
         phase1 = self.record.phase1
         if phase1 is None:
             raise VacuousError(
-                "this run used no masks, so nothing is guaranteed; solve with privacy=AffineMasks(…) or SumMasks()."
+                "this run used no masks, so nothing is guaranteed; solve with affine masks or secret sums."
             )
         names = self.network.agents
         members = None if coalition is None else list(coalition)

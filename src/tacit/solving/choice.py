@@ -59,6 +59,7 @@ from tacit.algorithms import (
 from tacit.algorithms.chebyshev import Gossip
 from tacit.algorithms.declarations import answering, refuse_costs, refuse_undeclared
 from tacit.costs import CallableCost, Composite, Expansion, Family
+from tacit.coverage import MASKS
 from tacit.errors import AlgorithmError, CostError, ProtectionError
 from tacit.masks import Mechanism, Quadratics, drawn_afresh, drawn_once
 from tacit.solving.algorithm_section import weights_called
@@ -120,15 +121,14 @@ def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tu
         if problem.stack.is_rough:
             raise AlgorithmError(
                 "no algorithm that gossips takes rough terms under masks on the curvature; allow a tree, or use "
-                "AffineMasks(sigma)."
+                "affine masks."
             )
         if privacy.kind == "quadratic":
             why = "masks on the curvature leave no single cost convex, and its rounds grow only with log σ"
             return MultiConsensus, why if tree else f"no tree is allowed; {why}"
         raise AlgorithmError(
-            "masks over functions of unknown curvature leave no step to choose; give one, "
-            "algorithm=tacit.algorithms.GradientTracking(step_size=…), or write the costs in the basis, "
-            "tacit.Expansion(…), and allow a tree."
+            "masks over functions of unknown curvature leave no step to choose; give one, as the step_size of "
+            "'gradient-tracking', or write the costs in the basis, as expansions, and allow a tree."
         )
     unknown = not np.isfinite(problem.stack.strong_convexity).all()
     if privacy is None and tree and unknown:
@@ -221,12 +221,12 @@ def _by_gossip(problem: Problem) -> tuple[type[AnyAlgorithm], str]:
     if mu < 0 and problem.stack.is_rough:
         raise AlgorithmError(
             "single costs are not convex and have rough terms: no algorithm that gossips takes both; smooth the "
-            "rough term, share the curvature so that every cost is convex, or add up in secret with SumMasks()."
+            "rough term, share the curvature so that every cost is convex, or add up in secret."
         )
     if not np.isfinite(mu):
         raise AlgorithmError(
-            "nothing is known of the costs' curvature, so no step can be chosen; give one, "
-            "algorithm=tacit.algorithms.GradientTracking(step_size=…), or allow a tree."
+            "nothing is known of the costs' curvature, so no step can be chosen; give one, as the step_size "
+            "of 'gradient-tracking', or allow a tree."
         )
     if mu < 0 and np.isfinite(landscape.mean_smoothness) and landscape.mean_strong_convexity > 0:
         return MultiConsensus, "single costs are not convex, and this follows their average alone"
@@ -267,17 +267,17 @@ def _refuse_misfit(
             f"{name!r} adds up over a spanning tree, and none is allowed; use an algorithm that gossips."
         )
     why = privacy.refuses(kind, problem.stack) if privacy is not None else None
-    if why is not None:
-        raise ProtectionError(f"{type(privacy).__name__} with {name!r} is refused: {why}")
+    if privacy is not None and why is not None:
+        raise ProtectionError(f"{name!r} with {MASKS[privacy.kind]} is refused: {why}")
     if problem.stack.is_rough and not kind.handles_rough:
         raise AlgorithmError(
-            f"{kind.__name__} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
+            f"{name_of(kind)} has no step for costs without a gradient, such as |x|; use nids, pg-extra or admm"
             f"{', or direct, newton or fista with sums' if kind.sums else ''}."
         )
     if problem.stack.is_rough and not kind.sums and not np.isfinite(problem.stack.smoothness).all():
         raise AlgorithmError(
             "rough terms beside costs without a Lipschitz gradient: no algorithm that gossips takes both; add up "
-            "in secret with SumMasks(), or use an l2 penalty."
+            "in secret, or use an l2 penalty."
         )
     if kind.sums and problem.stack.is_rough and not kinks:
         _ = problem.stack.penalty  # refuses what does not add up
@@ -295,4 +295,4 @@ def _refuse_settings(algorithm: AnyAlgorithm) -> None:
         if isinstance(value, int | float) and not (
             np.isfinite(value) and value >= 0 and (value or field.default == 0)
         ):
-            raise AlgorithmError(f"{type(algorithm).__name__}: {field.name} = {value} must be a positive number.")
+            raise AlgorithmError(f"{name_of(type(algorithm))}: {field.name} = {value} must be a positive number.")

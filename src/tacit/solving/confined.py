@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.algorithms import name_of
 from tacit.algorithms.declarations import answering
 from tacit.masks import Mechanism
 from tacit.solving.choice import Choice
@@ -43,8 +44,8 @@ def caution(problem: Problem, privacy: Mechanism | None, choice: Choice, max_rou
         return []
     sigma = privacy.terms(problem.network, problem.dim).sigma
     return [
-        f"{type(choice.algorithm).__name__} starts its dual variables at zero, and within limits they grow slowly: "
+        f"{name_of(type(choice.algorithm))} starts its dual variables at zero, and within limits they grow slowly: "
         f"masks of sigma = {sigma:g} take about {rounds:.0e} rounds, and {max_rounds} are allowed; use "
-        "algorithm='nids', which tunes itself and starts at the masks' scale, protect='whole', a smaller sigma, "
+        "'nids', which tunes itself and starts at the masks' scale, secret sums, a smaller sigma, "
         "or more rounds."
     ]

@@ -138,7 +138,7 @@ def example(section: Costs, *, unknowns: int) -> Family:
         "P": np.eye(unknowns).tolist(), "q": flat, "point": flat, "centre": flat,
         "A": np.ones(shape).tolist(), "y": [0.0, 1.0],
     }  # fmt: skip
-    return _cost(section, maker, "of the manifest", {name: made_up[name] for name in maker.needs}, 1)
+    return _cost(section, maker, "of any member", {name: made_up[name] for name in maker.needs}, 1)
 
 
 def _maker(section: Costs, where: str = "") -> _Maker:

@@ -64,6 +64,8 @@ def write_example(path: Path, *, replace: bool = False) -> None:
         with path.open("w" if replace else "x", encoding="utf-8") as file:
             file.write(EXAMPLE)
     except FileExistsError as error:
-        raise FileError(f"{path}: is already there; name another file, or use --force to replace it.") from error
+        raise FileError(
+            f"{path}: is already there; name another file, or replace it.", command="--force replaces it."
+        ) from error
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error

@@ -41,11 +41,11 @@ def overridden(
 
 def _masks(masks: Mechanism | None, sigma: float | None, *, sums: bool) -> Mechanism | None:
     if sigma is not None and sums:
-        raise InputError("--sums has no σ: give --sigma or --sums, not both.")
+        raise InputError("secret sums have no sigma: ask for one of the two.")
     if sums:
         return masks if drawn_afresh(masks) else SumMasks()
     if sigma is None:
         return masks
     if drawn_afresh(masks):
-        raise InputError("the file asks for secret sums, which have no σ; change its level, or leave --sigma out.")
+        raise InputError("the file asks for secret sums, which have no sigma; change its level, or give none.")
     return with_sigma(masks, sigma)

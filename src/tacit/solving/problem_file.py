@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import FileError, InputError
+from tacit.fields import read_fields
 from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
@@ -25,7 +26,7 @@ from tacit.solving.protection import Protection
 from tacit.solving.sections import Privacy, Stopping
 from tacit.solving.solve import solve
 from tacit.solving.total import total
-from tacit.spelling import did_you_mean, misspelt
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
 
 
@@ -108,7 +109,7 @@ class ProblemFile:
 def load_problem(path: str | Path) -> ProblemFile:
     """Return the problem in a TOML file. Paths in it are relative to its folder."""
     path = Path(path)
-    contents = _decode(path)
+    contents = read_fields(path, FileContents, command="`tacit init` writes an example.")
     graph = _graph(contents.graph, path)
     network = Network(graph)
     read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
@@ -134,19 +135,6 @@ def _dictionary(contents: FileContents) -> Dictionary | None:
     if contents.data is not None and contents.costs.files is None:
         raise InputError("[data] is about files, and [costs] has none.")
     return None if contents.data is None else contents.data.checked()
-
-
-def _decode(path: Path) -> FileContents:
-    try:
-        text = path.read_bytes()
-        return msgspec.toml.decode(text, type=FileContents)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror}); `tacit init` writes an example.") from error
-    except msgspec.ValidationError as error:
-        meant = misspelt(text, FileContents)
-        raise FileError(f"{path}: {error}; `tacit init` writes an example.{meant}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: is not valid TOML ({error}).") from error
 
 
 def _graph(section: GraphSection, path: Path) -> nx.Graph[Any]:

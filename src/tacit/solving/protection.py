@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tacit.costs import CostStack, Family
-from tacit.coverage import Coverage
+from tacit.coverage import MASKS, Coverage
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Linear, Mechanism, Quadratics, SumMasks, drawn_afresh, refuse_other
 from tacit.solving.problem import Problem
@@ -33,29 +33,27 @@ def mechanism_for(
         )
     if drawn_afresh(privacy) and not tree:
         raise ProtectionError(
-            "SumMasks add up over a spanning tree, and none is allowed; use AffineMasks(sigma), or "
-            "QuadraticMasks(sigma) for quadratic costs, which agree by gossip."
+            "secret sums add up over a spanning tree, and none is allowed; use affine masks, or quadratic "
+            "masks for quadratic costs, which agree by gossip."
         )
     if privacy is None:
         if protect is None:
             return None
         if not tree:
-            masks = "AffineMasks(sigma)" if protect == "affine" else "QuadraticMasks(sigma), for quadratic costs"
-            raise ProtectionError(
-                f"protect = {protect!r} without a tree needs masks with a sigma: privacy={masks}."
-            )
+            masks = "affine masks" if protect == "affine" else "quadratic masks, for quadratic costs"
+            raise ProtectionError(f"protect = {protect!r} without a tree needs masks with a sigma: {masks}.")
         return SumMasks()
     coverage = privacy.coverage(problem.stack)
     if protect is not None and not coverage.hides(protect):
         asked = "whole costs" if protect == "whole" else "affine parts"
         raise ProtectionError(
-            f"{type(privacy).__name__} hide {coverage}; {asked} were asked for: use "
+            f"{MASKS[privacy.kind]} hide {coverage}; {asked} were asked for: use "
             f"{_remedy(problem, coverage, protect)}."
         )
     return privacy
 
 
-SMOOTHER = "a smooth cost in its place, such as Huber, with SumMasks()"
+SMOOTHER = "a smooth cost in its place, such as Huber's, and secret sums"
 
 
 def fits_sums(cost: Family | CostStack) -> bool:
@@ -69,7 +67,7 @@ def _remedy(problem: Problem, coverage: Coverage, protect: Protection) -> str:
         return SMOOTHER
     others: dict[str, Coverage] = {}
     if coverage.kind != "affine":
-        others["AffineMasks(sigma)"] = Linear().coverage(problem.stack)
+        others[MASKS["affine"]] = Linear().coverage(problem.stack)
     if coverage.kind != "quadratic" and Quadratics().covers(problem.stack):
-        others["QuadraticMasks(sigma)"] = Quadratics().coverage(problem.stack)
-    return ", or ".join(["SumMasks()", *(name for name, other in others.items() if other.hides(protect))])
+        others[MASKS["quadratic"]] = Quadratics().coverage(problem.stack)
+    return ", or ".join([MASKS["sums"], *(name for name, other in others.items() if other.hides(protect))])

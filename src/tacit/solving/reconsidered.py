@@ -54,7 +54,7 @@ def reconsidered(problem: Problem, run: Run, algorithm: Algorithm, floor: float)
         far = f"by about {left / fell:.2g} times what it fell" if fell > 0 else "although it has not fallen at all"
         sentence = (
             f"The agents stand still, and the sum of the costs could still fall, {far}: unknowns are so nearly "
-            "collinear that gossip and gradients hardly move them. Use algorithm='newton' or 'direct', which add "
+            "collinear that gossip and gradients hardly move them. Use 'newton' or 'direct', which add "
             "up Hessians, or a small l2 penalty."
         )
         return replace(run, verdict=Conclusion(Status.STALLED, sentence))

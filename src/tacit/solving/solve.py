@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.algorithms import AnyAlgorithm
+from tacit.algorithms import AnyAlgorithm, name_of
 from tacit.errors import InputError
 from tacit.masks import Mechanism, drawn_once
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Job, Progress, Run, StoppingRule
@@ -172,7 +172,7 @@ def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> li
         return []
     terms = privacy.terms(problem.network, problem.dim) if privacy else None
     tail = f", a bias that grows with sigma = {terms.sigma:g}" if terms and terms.sigma else ""
-    return [f"{type(choice.algorithm).__name__} is inexact: it ends near the optimum, not at it{tail}."]
+    return [f"{name_of(type(choice.algorithm))} is inexact: it ends near the optimum, not at it{tail}."]
 
 
 def _coarse(problem: Problem, privacy: Mechanism | None, run: Run) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.certificates import TradeOff
 from tacit.costs.stack import groups
-from tacit.coverage import Coverage
+from tacit.coverage import MASKS, Coverage
 from tacit.listing import listed
 from tacit.masks import Mechanism, has_a_law
 from tacit.network import Topology
@@ -50,7 +50,7 @@ def of_law(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
     if not has_a_law(terms) or (terms.words is not None and not privacy.fresh_each_sum):
         yield Stamp(
             reason="no theorem",
-            sentence=f"{type(privacy).__name__} are neither Gaussian nor uniform, so no theorem here says what "
+            sentence="these masks are neither Gaussian nor uniform, so no theorem here says what "
             "they hide; state a sigma in their terms, if they have one.",
         )
 
@@ -70,7 +70,7 @@ def nothing_hidden(coverage: Coverage, agents: Sequence[Any], *, summable: bool 
         whom = "every agent" if not agents else f"agent{'s' * (len(agents) > 1)} {listed(agents)}"
         yield Stamp(
             reason="nothing hidden",
-            sentence=f"of {whom} these masks hide {coverage}; use {'SumMasks()' if summable else SMOOTHER}.",
+            sentence=f"of {whom} these masks hide {coverage}; use {MASKS['sums'] if summable else SMOOTHER}.",
             agents=_names(agents),
         )
 
@@ -87,7 +87,7 @@ def of_rounding(problem: Problem, privacy: Mechanism) -> Iterator[Stamp]:
         f"gradients carry a secret noise of {terms.blur:.1e}, and {_MANY} entries of them, each as large as the "
         f"public bound of {terms.bound:g}, tell two worlds apart with a guess that is right at most "
         f"{100 * left.guess:.1f} % of the time. Whether the rest tells what is hidden, as a bend at a secret place "
-        "does, only its author knows; give costs in two parts, affine=…, or use SumMasks().",
+        "does, only its author knows; give costs in two parts, the affine one apart, or use secret sums.",
         voids=False,
     )
 

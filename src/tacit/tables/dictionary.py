@@ -36,7 +36,7 @@ from typing import Literal, get_args
 import msgspec
 
 from tacit.errors import FileError, InputError
-from tacit.spelling import misspelt
+from tacit.fields import read_fields
 from tacit.tables.dates import FORMATS, SINCE, day
 
 MISSING = ("", "NA", "N/A", "nan", "null", ".")
@@ -166,13 +166,9 @@ class _Whole(msgspec.Struct, frozen=True):
 
 def read_dictionary(path: Path) -> Dictionary:
     """Return the dictionary in a manifest or a problem file."""
-    try:
-        text = path.read_bytes()
-        contents = msgspec.toml.decode(text, type=_Whole).data
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: {error}.{misspelt(text, _Whole)}") from error
+    contents = read_fields(path, _Whole).data
     if contents is None:
-        raise FileError(f"{path}: has no data dictionary; `tacit federation new --like FILE` drafts one.")
+        raise FileError(
+            f"{path}: has no data dictionary, [data].", command="`tacit federation new --like FILE` drafts one."
+        )
     return contents.checked()

@@ -69,7 +69,7 @@ def _column(sheets: Sequence[Sheet], name: str) -> tuple[Column, list[str]]:
     return _factor(sheets[0].label, name, tuple(sorted(set(texts))))
 
 
-_IDENTIFIER = "{name}: counts the records, or names them; leave it out with --drop unless it measures something."
+_IDENTIFIER = "{name}: counts the records, or names them; leave it out unless it measures something."
 
 
 def _is_identifier(name: str, numbers: list[float], count: int) -> bool:
@@ -96,10 +96,11 @@ def _factor(label: str, name: str, levels: tuple[str, ...]) -> tuple[Column, lis
     if len(levels) > _MOST_LEVELS:
         raise MismatchError(
             f"{where} holds {len(levels)} different words: names, remarks, or numbers in another way of writing? "
-            "Leave it out with --drop, encode it, or see --separator and --decimal."
+            "Leave it out, encode it, or say what separates fields and decimals.",
+            command="--drop leaves it out; see --separator and --decimal too.",
         )
     if len(levels) < 2:
-        raise MismatchError(f"{where} holds one word everywhere; leave it out with --drop.")
+        raise MismatchError(f"{where} holds one word everywhere; leave it out.", command="--drop leaves it out.")
     alike = [(a, b) for a in levels for b in levels if a < b and a.casefold() == b.casefold()]
     if alike:
         raise MismatchError(f"{where} has the levels {alike[0][0]!r} and {alike[0][1]!r}: write it in one way.")

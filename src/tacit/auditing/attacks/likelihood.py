@@ -55,7 +55,7 @@ def coefficients(view: View, public: Public) -> tuple[NDArray[np.intp], Array]:
     """Return the honest agents and their z: gradients, with the curvatures before them where those are masked."""
     published = view.published
     if published is None or published.gradients is None:
-        raise InputError("no effective cost was published; record the view with worst_case=True.")
+        raise InputError("no effective cost was published; record the view of the worst case.")
     effective = published.gradients
     if public.mechanism == "quadratic" and published.curvatures is not None:
         effective = np.concatenate([published.curvatures, effective], axis=1)

@@ -18,16 +18,24 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from tacit.costs import Family
-from tacit.errors import CostError, EquivocationError, FileError, InputError, ProtocolError, StoppedError
+from tacit.errors import (
+    CostError,
+    DamagedError,
+    EquivocationError,
+    FileError,
+    InputError,
+    ProtocolError,
+    StoppedError,
+)
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
 from tacit.protocol.run import Begin, Commit, Draw, End, Erase, Publish, Reuse, step
+from tacit.protocol.sealing import DAMAGED
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.connections import Connections
@@ -41,7 +49,7 @@ from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, restored
 from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
-from tacit.runtimes.peers.store import Store, remove
+from tacit.runtimes.peers.store import Store, is_of_surroundings, refuse_shared, remove
 from tacit.runtimes.phases import Outcome, row_ranges, run_agent
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap, tapped
@@ -77,7 +85,7 @@ class Agent:
     ) -> None:
         unknowns = len(job.x0)
         if cost.dim != unknowns:
-            raise CostError(f"the cost has {cost.dim} unknown(s), and the manifest says {unknowns}.")
+            raise CostError(f"the cost has {cost.dim} unknown(s), and the run has {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)
         job.algorithm.refuse(job.x0, cost)
         self.file = Path(folder) / f"{seat.stem}.state"
@@ -112,19 +120,22 @@ class Agent:
         certificate = self.key.with_suffix(".crt")
         for path in (self.key, certificate):
             if not path.exists():
-                raise InputError(f"{path}: is not there; `tacit keygen` makes a key and its certificate.")
+                raise InputError(
+                    f"{path}: is not there; a key and its certificate lie side by side.",
+                    command="`tacit keygen` makes both.",
+                )
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
-            raise InputError(f"{certificate}: is not the certificate that the manifest has for {self.me}.")
+            raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
-        if not self._draw and self.file.exists():
+        if not self._draw and self.file.exists() and self._finished() is None:  # what is being erased is not read
             try:
                 with Store(self.file) as store:
                     return store.record.draw
-            except sqlite3.OperationalError as error:
+            except sqlite3.Error as error:
                 raise self._unwritten(error) from error
         return self._draw
 
@@ -173,7 +184,7 @@ class Agent:
                 if self.connections is not None:
                     sound(error, self.connections, me=self.me, clock=self._clock)
                 raise
-            except (sqlite3.OperationalError, OSError) as error:
+            except (sqlite3.Error, OSError) as error:
                 if isinstance(error, OSError) and error.errno not in _NO_ROOM:
                     raise
                 raise self._unwritten(error) from error
@@ -184,12 +195,14 @@ class Agent:
     def _open(self) -> Store:
         try:
             return Store(self.file, durable=self._durable, numbers=len(self.job.x0), threaded=True)
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             raise self._unwritten(error) from error
 
     def _unwritten(self, error: Exception) -> FileError:
         if isinstance(error, sqlite3.Error) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return FileError(f"{self.file}: is in use; an agent of {self.me} is running already.")
+        if isinstance(error, sqlite3.Error) and not is_of_surroundings(error):
+            return DamagedError(f"{self.file}: {DAMAGED}")
         return FileError(
             f"{self.file}: cannot be written ({error}). What was not written was not sent either: make room, and "
             "start this agent again; the run goes on."
@@ -291,18 +304,25 @@ class Agent:
 
     def _answered(self) -> Outcome | None:
         """Return the answer of a run that is over; its private file, if a crash has left it, goes now."""
+        record = self._finished()
+        if record is None:
+            return None
+        remove(self.file)
+        return outcome_of(record.outcome)
+
+    def _finished(self) -> Record | None:
+        """Return what is left of a run that is over; nothing where the private file still knows better."""
         if not self.result.exists():
             return None
         try:
-            answer = outcome_of(Record.decode(self.result.read_bytes()).outcome)
-        except msgspec.MsgspecError as error:
-            if self.file.exists():  # which still knows
+            refuse_shared(self.result, mode=0o022)
+            return Record.decode(self.result.read_bytes())
+        except DamagedError as error:
+            if self.file.exists():
                 return None
-            raise FileError(f"{self.result}: is damaged; the answer is with the other members.") from error
+            raise DamagedError(f"{self.result}: is damaged; the answer is with the other members.") from error
         except FileError as error:
             raise FileError(f"{self.result}: {error}") from None
-        remove(self.file)
-        return answer
 
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""

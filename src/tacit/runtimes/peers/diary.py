@@ -80,7 +80,7 @@ class Diary:
             self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
             if n.turned_away and not (n.connected or n.open or over):
                 log.warning(
-                    "%s is there and takes no link from this member (%s): its manifest may be a later one, in "
+                    "%s is there and takes no link from this member (%s): its agreement may be a later one, in "
                     "which this member or this link is left out. Ask for it.",
                     n.name,
                     n.trouble,

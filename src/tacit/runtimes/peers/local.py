@@ -108,7 +108,7 @@ def refuse_unshared(job: Job) -> None:
     if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values()}:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
     if not has_level(privacy):
-        raise InputError("peers take AffineMasks, QuadraticMasks and SumMasks, without scales of single links.")
+        raise InputError("peers take affine and quadratic masks and secret sums, without scales of single links.")
 
 
 def endpoints(names: list[str], folder: Path) -> dict[str, Endpoint]:

@@ -73,7 +73,7 @@ class Process:
             raise InputError(
                 f"the cost of {self.name} cannot be handed to a process of its own: it holds something without a "
                 "name that another process could find, such as a lambda or a function within a function. Define it "
-                "at the top of a module, or use runtime='agents'."
+                "at the top of a module, or use the runtime 'agents'."
             ) from error
         theirs.close()
 

@@ -87,7 +87,7 @@ class Seat:
     def __post_init__(self) -> None:
         if self.me not in self.members:
             meant = did_you_mean(self.me, self.members)
-            raise InputError(f"{self.me!r} is no member; the manifest has {', '.join(self.members)}.{meant}")
+            raise InputError(f"{self.me!r} is no member; there are {', '.join(self.members)}.{meant}")
 
     @property
     def index(self) -> int:

@@ -46,6 +46,11 @@ class Sent:
         self._descriptor: int | None = None
         self._named = True  # whether the name of the last segment is safe
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever sent, as far as the files say."""
+        return not self._segments
+
     def append(self, links: Places, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
         descriptor = self._open() if self._descriptor is None else self._descriptor

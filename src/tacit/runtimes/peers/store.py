@@ -16,17 +16,19 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 import numpy as np
 
-from tacit.errors import FileError, TacitError
+from tacit.errors import DamagedError, FileError, TacitError
 from tacit.masks.randomness import Positions
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
+from tacit.protocol.sealing import DAMAGED, seal, unseal
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers.background import Background
 from tacit.runtimes.peers.sent import Places, Sent, erase
@@ -34,13 +36,28 @@ from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
 
 _PAGE, _LARGE_PAGE = 4096, 65536  # of the file, in bytes: a long vector in few pages, a short one in a small page
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS record (only INTEGER PRIMARY KEY CHECK (only = 0), value BLOB);
-CREATE TABLE IF NOT EXISTS journal
-    (link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS state (part INTEGER PRIMARY KEY, value BLOB) WITHOUT ROWID;
-"""
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS record (only INTEGER PRIMARY KEY CHECK (only = 0), value BLOB)",
+    "CREATE TABLE IF NOT EXISTS journal "
+    "(link INTEGER, number INTEGER, body BLOB, PRIMARY KEY (link, number)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS looks (round INTEGER PRIMARY KEY, look BLOB) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS state (part INTEGER PRIMARY KEY, value BLOB) WITHOUT ROWID",
+)
+_TABLES = {"record", "journal", "looks", "state"}
+_JOURNAL, _LOOKS, _STATE = range(3)  # where a row lies, for its check
+_SURROUNDINGS = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+"""Errors of SQLite that say nothing against the file."""
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -62,23 +79,21 @@ class Store:
     """One agent's file."""
 
     def __init__(self, path: Path, *, durable: bool = False, numbers: int = 1, threaded: bool = False) -> None:
-        fresh = not path.exists()
-        if fresh:
+        if path.exists():
+            refuse_shared(path, *beside(path))
+        else:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         self.path = path
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2.0)
         self._open = False
-        try:
-            self._record = self._begun(durable=durable, numbers=numbers)
-        except BaseException as error:
-            self._database.close()
-            if isinstance(error, sqlite3.OperationalError) or not isinstance(error, sqlite3.DatabaseError):
-                raise
-            raise FileError(
-                f"{path}: is damaged. Keep it, and tell the others: a run whose masks are lost cannot go on."
-            ) from error
-        self._looks = 0  # how many are written down
         self._sent = Sent(path, durable=durable)
+        try:
+            with self._intact():
+                self._record = self._begun(durable=durable, numbers=numbers)
+        except BaseException:
+            self._database.close()
+            raise
+        self._looks = 0  # how many are written down
         self._background = Background(threaded=threaded)
 
     def __enter__(self) -> Self:
@@ -86,6 +101,20 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextlib.contextmanager
+    def _intact(self) -> Iterator[None]:
+        """Let what cannot be read be an error that says so; errors have the file's name."""
+        try:
+            yield
+        except TacitError as error:
+            raise type(error)(f"{self.path}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            if is_of_surroundings(error):
+                raise
+            raise DamagedError(f"{self.path}: {DAMAGED}") from error
+        except (msgspec.MsgspecError, ValueError, TypeError, struct.error) as error:
+            raise DamagedError(f"{self.path}: {DAMAGED}") from error
 
     def _begun(self, *, durable: bool, numbers: int) -> Record:
         """Prepare the file, which may be new, and return its record."""
@@ -97,12 +126,22 @@ class Store:
         execute("PRAGMA secure_delete = FAST")
         if execute("SELECT 1 FROM sqlite_master WHERE name = 'run'").fetchone() is not None:
             raise FileError(
-                f"{self.path}: was written by an earlier version of tacit. End that run with the version that "
-                "began it; this one begins runs of its own."
+                "was written by an earlier version of tacit. End that run with the version that began it; this one "
+                "begins runs of its own."
             )
-        self._database.executescript(_SCHEMA)
+        tables = {str(name) for (name,) in execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and (tables != _TABLES or execute("PRAGMA quick_check(1)").fetchone() != ("ok",)):
+            raise DamagedError(DAMAGED)
+        execute("BEGIN")
+        for statement in _SCHEMA:
+            execute(statement)
+        execute("COMMIT")
         row = execute("SELECT value FROM record").fetchone()
-        return Record() if row is None else _named(self.path, lambda: Record.decode(bytes(row[0])))
+        if row is None:
+            if not self._sent.is_empty:  # the record was there before anything was sent
+                raise DamagedError(DAMAGED)
+            return Record()
+        return Record.decode(_blob(row[0]))
 
     @property
     def record(self) -> Record:
@@ -156,7 +195,10 @@ class Store:
     def came(self, link: int, number: int, body: bytes) -> None:
         """Write down a message of the setting-up."""
         self.begin()
-        self._database.execute("INSERT OR IGNORE INTO journal VALUES (?, ?, ?)", (link, number, body))
+        self._database.execute(
+            "INSERT OR IGNORE INTO journal VALUES (?, ?, ?)",
+            (link, number, seal(body, _JOURNAL, link, number)),
+        )
 
     def outbox(self) -> dict[int, list[tuple[int, bytes]]]:
         """Return the messages that may be wanted again, in order, by link."""
@@ -166,8 +208,13 @@ class Store:
 
     def journal(self, link: int) -> list[bytes]:
         """Return the messages of the setting-up, in order."""
-        rows = self._database.execute("SELECT body FROM journal WHERE link = ? ORDER BY number", (link,))
-        return [bytes(body) for (body,) in rows]
+        with self._intact():
+            rows = self._database.execute(
+                "SELECT number, body FROM journal WHERE link = ? ORDER BY number", (link,)
+            ).fetchall()
+            if [number for number, _ in rows] != list(range(len(rows))):
+                raise DamagedError(DAMAGED)
+            return [unseal(_blob(body), _JOURNAL, link, number) for number, body in rows]
 
     def save(
         self,
@@ -196,9 +243,12 @@ class Store:
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
             shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript, first=first,
         )  # fmt: skip
-        state: list[tuple[int, bytes]] = [(k + 1, array.tobytes()) for k, array in enumerate(arrays)]
-        state.append((0, msgspec.json.encode(position)))
-        looks = [(round_, msgspec.json.encode(_numbers(look))) for round_, look in recalled.looks[self._looks :]]
+        bodies = [msgspec.json.encode(position), *(array.tobytes() for array in arrays)]
+        state = [(part, seal(body, _STATE, part)) for part, body in enumerate(bodies)]
+        looks = [
+            (round_, seal(msgspec.json.encode(_numbers(look)), _LOOKS, round_))
+            for round_, look in recalled.looks[self._looks :]
+        ]
         self._looks = len(recalled.looks)
 
         def written() -> None:
@@ -224,24 +274,31 @@ class Store:
 
     def position(self) -> Position | None:
         """Return where the last checkpoint was."""
-        row = self._database.execute("SELECT value FROM state WHERE part = 0").fetchone()
-        return None if row is None else msgspec.json.decode(row[0], type=Position)
+        with self._intact():
+            row = self._database.execute("SELECT value FROM state WHERE part = 0").fetchone()
+            return None if row is None else msgspec.json.decode(unseal(_blob(row[0]), _STATE, 0), type=Position)
 
     def recall(self) -> Recalled | None:
         """Return the last checkpoint."""
         position = self.position()
         if position is None:
             return None
-        rows = self._database.execute("SELECT value FROM state WHERE part > 0 ORDER BY part").fetchall()
-        arrays: list[Array] = [
-            np.frombuffer(bytes(value), dtype=np.float64).reshape(shape).copy()
-            for (value,), shape in zip(rows, position.shapes, strict=False)
-        ]
-        seen = arrays.pop() if position.seen else None
-        looks = [
-            (int(round_), _look(msgspec.json.decode(text)))
-            for round_, text in self._database.execute("SELECT round, look FROM looks ORDER BY round")
-        ]
+        with self._intact():
+            execute = self._database.execute
+            rows = execute("SELECT part, value FROM state WHERE part > 0 ORDER BY part").fetchall()
+            shapes = dict(enumerate(position.shapes, start=1))
+            arrays: list[Array] = [
+                np.frombuffer(unseal(_blob(value), _STATE, part), dtype=np.float64).reshape(shapes[part]).copy()
+                for part, value in rows
+                if part in shapes
+            ]
+            if len(arrays) != len(shapes):
+                raise DamagedError(DAMAGED)
+            seen = arrays.pop() if position.seen else None
+            looks = [
+                (round_, _look(msgspec.json.decode(unseal(_blob(text), _LOOKS, round_))))
+                for round_, text in execute("SELECT round, look FROM looks ORDER BY round")
+            ]
         self._looks = len(looks)
         return Recalled(position.done, tuple(arrays), seen, looks)
 
@@ -260,10 +317,22 @@ class Store:
         """Close the file. What was not committed was not sent either, and is forgotten."""
         self._background.close()
         self._sent.close()
-        if self._open:
+        if self._open and self._database.in_transaction:  # SQLite has rolled back by itself where the disk is full
             self._database.execute("ROLLBACK")
-            self._open = False
+        self._open = False
         self._database.close()
+
+
+def is_of_surroundings(error: sqlite3.Error) -> bool:
+    """Tell whether an error of SQLite says nothing against the file: no room, no right, somebody else at it."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _SURROUNDINGS
+
+
+def _blob(value: object) -> bytes:
+    """Return bytes from a column; other types are of a page that has changed."""
+    if not isinstance(value, bytes):
+        raise DamagedError(DAMAGED)
+    return value
 
 
 def _named(path: Path, what: Callable[[], Record]) -> Record:
@@ -276,10 +345,25 @@ def _named(path: Path, what: Callable[[], Record]) -> Record:
 
 def remove(path: Path) -> None:
     """Remove an agent's file and all that lies beside it, without opening it: a crash may have left half of it."""
-    beside = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
-    for each in (*path.parent.glob(f"{path.name}-sent-*"), path, *beside):
+    for each in (*beside(path), path):
         if each.exists():
             erase(each)
+
+
+def beside(path: Path) -> list[Path]:
+    """Return the files that belong to an agent's file: what was sent, and what SQLite keeps."""
+    sqlite = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
+    return [*path.parent.glob(f"{path.name}-sent-*"), *(each for each in sqlite if each.exists())]
+
+
+def refuse_shared(*paths: Path, mode: int = 0o077) -> None:
+    """Refuse files of this member that others on this machine may read or change."""
+    for path in paths:
+        if path.stat().st_mode & mode:
+            raise FileError(
+                f"{path}: others can read or change it. Use chmod 600 if nobody has, and tell the other members if "
+                "somebody may have."
+            )
 
 
 def _numbers(look: Look) -> list[str | None]:
