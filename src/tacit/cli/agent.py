@@ -99,7 +99,7 @@ def agent_command(
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
-    from tacit.cli.summary import vector
+    from tacit.solving.summary import vector
     from tacit.learning.fitted import fitted_table
 
     privacy, table = part.statements(), fitted_table(manifest, part.columns, outcome)

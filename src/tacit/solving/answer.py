@@ -16,6 +16,7 @@ from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
 from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
+from tacit.showing import Shown
 from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Array
@@ -23,7 +24,7 @@ from tacit.typing import Array
 _SEARCHED = 500  # agents up to which the worst coalition is searched for, and not only bounded
 
 
-class Answer:
+class Answer(Shown):
     """The answer of one run. Holds public things only."""
 
     def __init__(self, record: RunRecord, network: Network) -> None:

@@ -1,0 +1,23 @@
+"""Records and certificates as figures, reports and pages; it computes nothing that others have not computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacit.report import figures, html
+from tacit.report.page import Page, Section, Table
+from tacit.report.pages import page_of
+from tacit.report.style import dark
+
+__all__ = ["Page", "Section", "Table", "dark", "figures", "fragment", "page_of", "write"]
+
+
+def write(result: Any, path: str | Path, **context: Any) -> Path:
+    """Write a self-contained report of *result* to a new file: what `answer.report("run.html")` does."""
+    return html.write(page_of(result, **context), path)
+
+
+def fragment(result: Any) -> str:
+    """Return *result* as HTML for a notebook's cell: the statement and the tables."""
+    return html.fragment(page_of(result))
