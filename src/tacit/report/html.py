@@ -22,7 +22,7 @@ def html(page: Page) -> str:
     """Return the whole file."""
     pictured = any(section.figures for section in page.sections)
     return _template("page.html").render(
-        page=page, light=vars(LIGHT), dark=vars(DARK), twins=_script(twins()), figure=_figure, says=alternative,
+        page=page, light=vars(LIGHT), dark=vars(DARK), twins=_script(twins()), figure=_figure, headline=_title, says=alternative,
         plotly=get_plotlyjs() if pictured else "",
     )  # fmt: skip
 
@@ -48,16 +48,27 @@ def write(page: Page, path: str | Path) -> Path:
 
 @cache
 def _template(name: str) -> jinja2.Template:
-    source = jinja2.FunctionLoader(lambda name: files("tacit.report").joinpath("templates", name).read_text("utf-8"))
+    source = jinja2.FunctionLoader(
+        lambda name: files("tacit.report").joinpath("templates", name).read_text("utf-8")
+    )
     return jinja2.Environment(
         loader=source, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     ).get_template(name)
 
 
 def _figure(figure: go.Figure) -> str:
-    bare = figure.to_plotly_json()
-    bare["layout"].pop("meta", None)
-    return _script(json.loads(go.Figure(bare, skip_invalid=False).to_json()))
+    """Return the figure as JSON without its title, which the page sets: there it wraps on a phone."""
+    bare = json.loads(figure.to_json())
+    layout = bare["layout"]
+    layout.pop("meta", None)
+    title = layout.pop("title", {}).get("text", "")
+    layout["margin"]["t"] -= 22 * (1 + title.count("<br>"))
+    layout["height"] -= 22 * (1 + title.count("<br>"))
+    return _script(bare)
+
+
+def _title(figure: go.Figure) -> str:
+    return str(figure.layout.title.text or "").replace("<br>", " ")
 
 
 def _script(value: object) -> str:

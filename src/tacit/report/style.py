@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -14,6 +14,8 @@ from tacit.report.palette import LIGHT, LINES, twins
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 _WIDTH = 64  # characters of a title before it breaks
+_LABEL = 16  # pixels that the label of a line takes
+_FRAME = 120  # pixels of a picture above and below its axes
 _AXIS = {
     "showgrid": True, "gridcolor": LIGHT.rule, "gridwidth": 1, "zeroline": False, "ticks": "", "linecolor": LIGHT.rule,
     "title": {"standoff": 12, "font": {"size": 13, "color": LIGHT.soft}}, "tickfont": {"color": LIGHT.soft},
@@ -55,25 +57,39 @@ def alternative(figure: go.Figure) -> str:
     return str((figure.layout.meta or {}).get("says", ""))
 
 
-def line(
-    figure: go.Figure,
-    x: Sequence[float],
-    y: Sequence[float | None],
-    label: str,
-    colour: str,
-    *,
-    dash: str | None = None,
-    unit: str = "",
-    **where: Any,
-) -> None:
-    """Draw a line with its label at its end, in the line's colour."""
-    figure.add_scatter(
-        x=list(x), y=list(y), mode="lines", line={"color": colour, "width": 2.2, "dash": dash}, name=label,
-        hovertemplate=f"%{{x:.6~g}}: %{{y:.4~g}}{unit}<extra>{label}</extra>", **where,
-    )  # fmt: skip
-    last = next(((a, b) for a, b in zip(reversed(x), reversed(y), strict=True) if b is not None), None)
-    if last is not None and label:
-        note(figure, *last, label, colour, xanchor="left", xshift=6)
+class Line(NamedTuple):
+    """One line of a picture, with the label at its end; None leaves a gap."""
+
+    x: Sequence[float]
+    y: Sequence[float | None]
+    label: str
+    colour: str
+    dash: str | None = None
+
+    @property
+    def end(self) -> tuple[float, float] | None:
+        """The last point that is there."""
+        there = ((a, b) for a, b in zip(reversed(self.x), reversed(self.y), strict=True) if b is not None)
+        return next(there, None)
+
+
+def draw(figure: go.Figure, *lines: Line) -> None:
+    """Draw lines with their labels at their ends, in their colours, none over another."""
+    for line in lines:
+        figure.add_scatter(
+            x=list(line.x), y=list(line.y), mode="lines", name=line.label,
+            line={"color": line.colour, "width": 2.2, "dash": line.dash},
+            hovertemplate=f"%{{x:.6~g}}: %{{y:.4~g}}<extra>{line.label}</extra>",
+        )  # fmt: skip
+    ends = [(line, line.end) for line in lines if line.label and line.end is not None]
+    heights = [_on(figure.layout.yaxis, y) for line in lines for y in line.y if y is not None]
+    pixels = (figure.layout.height - _FRAME) / ((max(heights) - min(heights)) or 1.0) if heights else 1.0
+    below = -math.inf
+    for line, (x, y) in sorted(ends, key=lambda pair: pair[1][1]):  # from the lowest up
+        place = pixels * _on(figure.layout.yaxis, y)
+        below = max(place, below + _LABEL)
+        note(figure, x, y, line.label, line.colour, xanchor="left", xshift=6, yshift=below - place)
+    figure.update_layout(margin_r=24 + 7.5 * max((len(line.label) for line, _ in ends), default=0))
 
 
 def note(figure: go.Figure, x: float, y: float, text: str, colour: str, **options: Any) -> None:
@@ -82,11 +98,6 @@ def note(figure: go.Figure, x: float, y: float, text: str, colour: str, **option
         x=_on(figure.layout.xaxis, x), y=_on(figure.layout.yaxis, y), text=text, showarrow=False,
         font={"color": colour, "size": 13}, **options,
     )  # fmt: skip
-
-
-def room_for_labels(figure: go.Figure, labels: Sequence[str]) -> None:
-    """Leave room at the right for the longest of *labels*."""
-    figure.update_layout(margin_r=24 + 8 * max((len(label) for label in labels), default=0))
 
 
 def dark(figure: go.Figure) -> go.Figure:

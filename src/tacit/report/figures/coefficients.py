@@ -36,7 +36,12 @@ def coefficients(summary: Summary, *, level: float = 0.95, ratios: bool = False)
     figure.add_vline(x=1.0 if ratios else 0.0, line={"color": LIGHT.grey, "dash": "dot", "width": 1.5})
     colours = [LIGHT.blue if name in sure or not summary.has_errors else LIGHT.grey for name in names]
     for k in range(count):
-        bars = {"type": "data", "symmetric": False, "array": [high[k] - values[k]], "arrayminus": [values[k] - low[k]]}
+        bars = {
+            "type": "data",
+            "symmetric": False,
+            "array": [high[k] - values[k]],
+            "arrayminus": [values[k] - low[k]],
+        }
         figure.add_scatter(
             x=[values[k]], y=[names[k]], mode="markers", marker={"size": 9, "color": colours[k]},
             error_x={**bars, "color": colours[k], "thickness": 2, "visible": bool(np.isfinite(low[k]))},

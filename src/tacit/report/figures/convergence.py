@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT, LINES
-from tacit.report.style import line, picture, room_for_labels
+from tacit.report.style import Line, draw, picture
 
 if TYPE_CHECKING:
     from tacit.solving import Answer, RunRecord
@@ -29,30 +29,31 @@ def convergence(run: Answer | RunRecord | Mapping[str, Answer | RunRecord]) -> g
 
 
 def _one(record: RunRecord) -> go.Figure:
-    rounds = record.phase2.rounds
-    title = f"{record.phase2.algorithm}: {record.status} after {rounds} round{'s' * (rounds != 1)}"
+    count, rounds = record.phase2.rounds, [check.round for check in record.history]
+    title = f"{record.phase2.algorithm}: {record.status} after {count} round{'s' * (count != 1)}"
     figure = _axes(title, f"{title}. {record.sentence}")
     history = record.history
-    lines = {
-        "estimated error": ([check.error for check in history], LIGHT.blue),
-        "disagreement": ([check.disagreement for check in history], LIGHT.orange),
-        "change": ([check.change for check in history], LIGHT.grey),
-    }
-    for label, (values, colour) in lines.items():
-        line(figure, [check.round for check in history], _shown(values), label, colour)
-    room_for_labels(figure, list(lines))
+    draw(
+        figure,
+        Line(rounds, _shown([check.error for check in history]), "estimated error", LIGHT.blue),
+        Line(rounds, _shown([check.disagreement for check in history]), "disagreement", LIGHT.orange),
+        Line(rounds, _shown([check.change for check in history]), "change", LIGHT.grey),
+    )
     return figure
 
 
 def _several(runs: Mapping[str, Answer | RunRecord]) -> go.Figure:
     records = {name: _record(run) for name, run in runs.items()}
-    says = "; ".join(f"{name}: {record.status} after {record.phase2.rounds} rounds" for name, record in records.items())
+    says = "; ".join(
+        f"{name}: {record.status} after {record.phase2.rounds} rounds" for name, record in records.items()
+    )
     figure = _axes(f"{len(records)} runs of the same problem", says)
+    lines = []
     for k, (name, record) in enumerate(records.items()):
         values = [check.error if check.error is not None else check.change for check in record.history]
         colour = getattr(LIGHT, LINES[k % len(LINES)])
-        line(figure, [check.round for check in record.history], _shown(values), name, colour)
-    room_for_labels(figure, list(records))
+        lines.append(Line([check.round for check in record.history], _shown(values), name, colour))
+    draw(figure, *lines)
     return figure
 
 

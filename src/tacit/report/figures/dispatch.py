@@ -51,7 +51,9 @@ def day(schedule: Schedule) -> go.Figure:
         hovertemplate="period %{x}: %{y:.5~g} $/MWh<extra>price</extra>",
     )  # fmt: skip
     if any(limits):
-        note(figure, periods[0], float(schedule.demand.max()), "▲ all units at a limit", LIGHT.purple, xanchor="left")
+        note(
+            figure, periods[0], float(schedule.demand.max()), "▲ all units at a limit", LIGHT.purple, xanchor="left"
+        )
     figure.update_layout(barmode="relative", showlegend=True, legend={"orientation": "h", "y": -0.2})
     return figure
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT
-from tacit.report.style import line, note, picture, room_for_labels
+from tacit.report.style import Line, draw, note, picture
 
 if TYPE_CHECKING:
     from tacit.certificates import Certificate
@@ -33,11 +33,20 @@ def hidden_difference(certificate: Certificate) -> go.Figure:
         xaxis={"title": {"text": "σ of the masks"}, "type": "log"},
         yaxis={"title": {"text": "hidden difference"}, "type": "log", "exponentformat": "power"},
     )  # fmt: skip
-    labels = [f"guess right {100 * guess:g} %" for guess in _GUESSES]
-    for guess, label, colour in zip(_GUESSES, labels, (LIGHT.blue, LIGHT.teal, LIGHT.purple), strict=True):
-        line(figure, sigmas.tolist(), (certificate.hidden_difference(guess) * _AROUND).tolist(), label, colour)
+    colours = (LIGHT.blue, LIGHT.teal, LIGHT.purple)
+    draw(
+        figure,
+        *(
+            Line(
+                sigmas.tolist(),
+                (certificate.hidden_difference(guess) * _AROUND).tolist(),
+                f"{guess:.0%} right",
+                colour,
+            )
+            for guess, colour in zip(_GUESSES, colours, strict=True)
+        ),
+    )
     _mark(figure, chosen, now, f"σ = {chosen:g}")
-    room_for_labels(figure, labels)
     return figure
 
 
@@ -54,7 +63,7 @@ def guess(certificate: Certificate, hide: float | None = None) -> go.Figure:
         yaxis={"title": {"text": "guess is right"}, "tickformat": ".0%", "range": [0.45, 1.03]},
     )  # fmt: skip
     share = [certificate.guess(size / factor) for factor in _AROUND]
-    line(figure, (chosen * _AROUND).tolist(), share, "", LIGHT.blue)
+    draw(figure, Line((chosen * _AROUND).tolist(), share, "", LIGHT.blue))
     figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot", "width": 1.5})
     note(figure, float(chosen * _AROUND[0]), 0.5, "a coin", LIGHT.grey, xanchor="left", yanchor="top")
     _mark(figure, chosen, now, f"σ = {chosen:g}")
@@ -74,8 +83,12 @@ def tradeoff(certificate: Certificate, distance: float | None = None) -> go.Figu
         yaxis={"title": {"text": "missed changes"}, "tickformat": ".0%", "range": [0, 1.02], "scaleanchor": "x"},
         height=420,
     )  # fmt: skip
-    line(figure, alarms.tolist(), (1.0 - alarms).tolist(), "", LIGHT.grey, dash="dot")
-    line(figure, alarms.tolist(), [curve.false_negatives(a) for a in alarms], "", LIGHT.blue)
+    best = [curve.false_negatives(share) for share in alarms]
+    draw(
+        figure,
+        Line(alarms.tolist(), (1.0 - alarms).tolist(), "", LIGHT.grey, "dot"),
+        Line(alarms.tolist(), best, "", LIGHT.blue),
+    )
     note(figure, 0.62, 0.46, "a coin", LIGHT.grey)
     note(figure, 0.3, curve.false_negatives(0.3), "the best test", LIGHT.blue, yanchor="top", xanchor="right")
     return figure
@@ -83,7 +96,11 @@ def tradeoff(certificate: Certificate, distance: float | None = None) -> go.Figu
 
 def _mark(figure: go.Figure, x: float, y: float, text: str) -> None:
     figure.add_scatter(
-        x=[x], y=[y], mode="markers", marker={"size": 11, "color": LIGHT.orange}, hovertemplate=f"{text}<extra></extra>"
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"size": 11, "color": LIGHT.orange},
+        hovertemplate=f"{text}<extra></extra>",
     )
     note(figure, x, y, text, LIGHT.orange, xanchor="left", yanchor="top", xshift=8)
 
@@ -95,7 +112,9 @@ def _drawable(certificate: Certificate) -> bool:
 
 def _nothing(title: str, certificate: Certificate) -> go.Figure:
     """Return the picture of a certificate without a curve: the reason in its place."""
-    reason = "Secret sums have no σ: they hide every difference." if certificate.is_perfect else "Nothing is guaranteed."
+    reason = (
+        "Secret sums have no σ: they hide every difference." if certificate.is_perfect else "Nothing is guaranteed."
+    )
     reason = reason if certificate.is_private or not certificate.is_perfect else "Something is learnt exactly."
     figure = picture(f"{title}: {reason}", f"{title}. {reason}", height=140)
     figure.update_layout(xaxis={"visible": False}, yaxis={"visible": False})

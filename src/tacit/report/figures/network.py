@@ -106,13 +106,15 @@ def _words(net: Network, certificate: Certificate | None, roles: Mapping[Any, st
     if certificate is None:
         return size, f"A network of {size}."
     exposed = [agent for agent, role in roles.items() if role == "exposed"]
-    who = f"{listed(certificate.coalition)} together" if certificate.coalition else "Whoever listens"
-    if certificate.guards is not None:
-        who = f"The worst {certificate.guards}" if certificate.guards else "Whoever listens"
+    members = certificate.coalition or ()
+    who = f"{listed(members)}{' together' * (len(members) > 1)}" if members else "Whoever listens"
+    if certificate.guards:
+        who = f"No coalition of {certificate.guards}" if certificate.is_private else f"Some coalition of {certificate.guards}"
     if exposed:
         title = f"{who} can read {listed(exposed)}"
     elif certificate.exposed_sums:
         title = f"{who} can read the sums of {len(certificate.exposed_sums)} pieces"
     else:
-        title = f"{who} can read nobody's number" if certificate.is_private else "Nothing is guaranteed"
+        what = "anybody's number" if certificate.guards else "nobody's number"
+        title = f"{who} can read {what}" if certificate.is_private else "Nothing is guaranteed"
     return title, f"A network of {size}. {title}. {certificate.statement()}"

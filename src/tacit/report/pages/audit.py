@@ -29,7 +29,9 @@ def audit_page(report: AuditReport) -> Page:
                 "Every attack",
                 figures=[figures.verdicts(report), *([] if game is None else [game])],
                 tables=tables[1:],
-                words=[f"False alarms: at most {1e4 * report.level:.1g} of 10 000 such audits."] if report.level else [],
+                words=[f"False alarms: at most {1e4 * report.level:.1g} of 10 000 such audits."]
+                if report.level
+                else [],
             ),
         ],
         simulation=_TRUTH,

@@ -28,7 +28,11 @@ def certificate_page(
         words = [f"{len(suggested)} dashed link(s) would protect them."] if suggested else []
         sections.append(Section("The network", figures=pictures, words=words))
     if certificate.is_private and not certificate.is_perfect:
-        pictures = [figures.hidden_difference(certificate), figures.guess(certificate), figures.tradeoff(certificate)]
+        pictures = [
+            figures.hidden_difference(certificate),
+            figures.guess(certificate),
+            figures.tradeoff(certificate),
+        ]
         sections.append(Section("How much is hidden", figures=pictures, tables=[_differences(certificate)]))
     return Page(
         title=f"Certificate against {against}",
@@ -76,7 +80,10 @@ def _numbers(certificate: Certificate) -> Table:
         ("σ", "none: secret sums" if certificate.is_perfect else f"{certificate.sigma:g}"),
         (f"{name}, {certificate.method}", f"{certificate.mu:.6g}"),
         ("ε of Theorem 2", f"{certificate.epsilon:.6g}"),
-        ("worst coalition" if certificate.guards is not None else "coalition", listed(certificate.coalition or ("–",))),
+        (
+            "worst coalition" if certificate.guards is not None else "coalition",
+            listed(certificate.coalition or ("–",)),
+        ),
         ("hides", str(certificate.coverage)),
     ]
     return Table("What the guarantee is made of", ("what", "value"), rows)

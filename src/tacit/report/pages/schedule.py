@@ -24,7 +24,9 @@ def schedule_page(schedule: Schedule) -> Page:
         good=private and not schedule.overloads,
         statement=[*schedule.says, *(text for name, text in lines if name in ("OVERLOADED", "lines"))],
         sections=[
-            Section("The day", figures=[figures.day(schedule)], tables=[Table("In short", ("what", "value"), lines)]),
+            Section(
+                "The day", figures=[figures.day(schedule)], tables=[Table("In short", ("what", "value"), lines)]
+            ),
             Section("Units", tables=[Table("What every unit gives", ("unit", "bus", *periods), units)]),
             Section("How it was found", figures=[figures.convergence(schedule.records[1])]),
         ],
