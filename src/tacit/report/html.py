@@ -22,8 +22,8 @@ def html(page: Page) -> str:
     """Return the whole file."""
     pictured = any(section.figures for section in page.sections)
     return _template("page.html").render(
-        page=page, light=vars(LIGHT), dark=vars(DARK), twins=_script(twins()), figure=_figure, headline=_title, says=alternative,
-        plotly=get_plotlyjs() if pictured else "",
+        page=page, light=vars(LIGHT), dark=vars(DARK), twins=_script(twins()),
+        figure=_figure, headline=_title, says=alternative, plotly=get_plotlyjs() if pictured else "",
     )  # fmt: skip
 
 

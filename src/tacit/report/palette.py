@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 LIGHT = SimpleNamespace(
     paper="#ffffff", card="#f6f7f9", ink="#1f2430", soft="#5b6270", rule="#d4d7dd", edge="#9aa1ad",
-    grey="#6b7280", teal="#0f8a7e", blue="#2f5fd0", purple="#8a3fc4", orange="#c2410c",
+    grey="#6b7280", teal="#0b7a6f", blue="#2f5fd0", purple="#8a3fc4", orange="#c2410c",
     red="#b3261e", pale="#e8eefc", blush="#fde7e4", sand="#fdf0e1",
 )  # fmt: skip
 DARK = SimpleNamespace(

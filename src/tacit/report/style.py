@@ -17,7 +17,7 @@ _WIDTH = 64  # characters of a title before it breaks
 _LABEL = 16  # pixels that the label of a line takes
 _FRAME = 120  # pixels of a picture above and below its axes
 _AXIS = {
-    "showgrid": True, "gridcolor": LIGHT.rule, "gridwidth": 1, "zeroline": False, "ticks": "", "linecolor": LIGHT.rule,
+    "showgrid": True, "gridcolor": LIGHT.rule, "linecolor": LIGHT.rule, "zeroline": False, "ticks": "",
     "title": {"standoff": 12, "font": {"size": 13, "color": LIGHT.soft}}, "tickfont": {"color": LIGHT.soft},
     "automargin": True,
 }  # fmt: skip

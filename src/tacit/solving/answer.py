@@ -14,9 +14,9 @@ from tacit.certificates import Certificate, certify, exposing, headline, privacy
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
+from tacit.showing import Shown
 from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
-from tacit.showing import Shown
 from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
 from tacit.typing import Array

@@ -55,7 +55,8 @@ def verdicts(report: AuditReport) -> go.Figure:
         text=[SIGNS[v.status] for v in judged], textposition="middle right",
         textfont={"color": [_COLOURS[v.status] for v in judged], "size": 15},
         marker={"size": 9, "color": [_COLOURS[v.status] for v in judged]},
-        customdata=[[v.attack, v.says] for v in judged], hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+        customdata=[[v.attack, v.says] for v in judged],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )  # fmt: skip
     return figure
 

@@ -17,7 +17,7 @@ _MOST = 60  # coefficients drawn; the table has all
 
 
 def coefficients(summary: Summary, *, level: float = 0.95, ratios: bool = False) -> go.Figure:
-    """Draw every coefficient with its interval; as *ratios* exp(coef), such as odds ratios, on a logarithmic axis."""
+    """Draw every coefficient with its interval; as *ratios* exp(coef), such as odds ratios."""
     low, high = summary.intervals(level).T
     values = summary.coefficients
     names, count = list(summary.names), min(len(summary.names), _MOST)

@@ -37,7 +37,8 @@ def day(schedule: Schedule) -> go.Figure:
         bars.append((f"{len(schedule.units) - len(largest)} others", rest))
     for k, (name, mw) in enumerate(bars):
         figure.add_bar(
-            x=periods, y=mw, name=name, marker={"color": getattr(LIGHT, LINES[k % 5]), "opacity": 1 - 0.35 * (k // 5)},
+            x=periods, y=mw, name=name,
+            marker={"color": getattr(LIGHT, LINES[k % 5]), "opacity": 1 - 0.35 * (k // 5)},
             hovertemplate=f"period %{{x}}: %{{y:.4~g}} MW<extra>{name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
@@ -47,7 +48,8 @@ def day(schedule: Schedule) -> go.Figure:
     limits = [schedule.at_limits[k] for k in range(len(periods))]
     figure.add_scatter(
         x=periods, y=schedule.price, mode="lines+markers", yaxis="y2", line={"color": LIGHT.purple, "shape": "hvh"},
-        marker={"symbol": ["circle" if limit is None else "triangle-up" for limit in limits], "size": 8}, name="price",
+        marker={"symbol": ["circle" if limit is None else "triangle-up" for limit in limits], "size": 8},
+        name="price",
         hovertemplate="period %{x}: %{y:.5~g} $/MWh<extra>price</extra>",
     )  # fmt: skip
     if any(limits):
@@ -81,8 +83,10 @@ def one_line(
         mw = flows.get(link)
         figure.add_scatter(
             x=[xa, (xa + xb) / 2, xb], y=[ya, (ya + yb) / 2, yb], mode="lines",
-            line={"color": LIGHT.red if link in full else LIGHT.edge,
-                  "width": 1.2 if mw is None else 1.0 + 5.0 * abs(mw) / most, "dash": "dash" if link in full else None},
+            line={
+                "color": LIGHT.red if link in full else LIGHT.edge, "dash": "dash" if link in full else None,
+                "width": 1.2 if mw is None else 1.0 + 5.0 * abs(mw) / most,
+            },
             hovertemplate=f"{link[0]} – {link[1]}{'' if mw is None else f': {mw:.4g} MW'}<extra></extra>",
         )  # fmt: skip
     buses = list(graph)
@@ -94,7 +98,8 @@ def one_line(
             "color": [LIGHT.teal if generation.get(bus) else LIGHT.pale for bus in buses],
             "line": {"color": LIGHT.blue, "width": 1.5},
         },
-        customdata=[_of_bus(bus, generation, prices) for bus in buses], hovertemplate="%{customdata}<extra></extra>",
+        customdata=[_of_bus(bus, generation, prices) for bus in buses],
+        hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
     return figure
 

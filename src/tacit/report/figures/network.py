@@ -81,7 +81,8 @@ def _agents(figure: go.Figure, agents: list[Any], at: Mapping[Any, Place], role:
     shape, fill, edge = _LOOKS[role]
     figure.add_scatter(
         x=[at[agent][0] for agent in agents], y=[at[agent][1] for agent in agents],
-        mode="markers+text" if named else "markers", text=[str(agent) for agent in agents], textposition="top center",
+        mode="markers+text" if named else "markers", text=[str(agent) for agent in agents],
+        textposition="top center",
         marker={"symbol": shape, "size": 16 if named else 8, "color": fill, "line": {"color": edge, "width": 2}},
         textfont={"color": edge if role == "exposed" else LIGHT.ink, "size": 12}, name=role, cliponaxis=False,
         customdata=[str(agent) for agent in agents], hovertemplate=f"%{{customdata}}<extra>{role}</extra>",
@@ -96,8 +97,8 @@ def _links(
     x = [value for a, b in links for value in (at[a][0], at[b][0], None)]
     y = [value for a, b in links for value in (at[a][1], at[b][1], None)]
     figure.add_scatter(
-        x=x, y=y, mode="lines", line={"color": colour, "width": 2.4 if dash else 1.3, "dash": dash}, hoverinfo="skip",
-        name="links that would help" if dash else "links",
+        x=x, y=y, mode="lines", line={"color": colour, "width": 2.4 if dash else 1.3, "dash": dash},
+        hoverinfo="skip", name="links that would help" if dash else "links",
     )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def _words(net: Network, certificate: Certificate | None, roles: Mapping[Any, st
     members = certificate.coalition or ()
     who = f"{listed(members)}{' together' * (len(members) > 1)}" if members else "Whoever listens"
     if certificate.guards:
-        who = f"No coalition of {certificate.guards}" if certificate.is_private else f"Some coalition of {certificate.guards}"
+        who = f"{'No' if certificate.is_private else 'Some'} coalition of {certificate.guards}"
     if exposed:
         title = f"{who} can read {listed(exposed)}"
     elif certificate.exposed_sums:

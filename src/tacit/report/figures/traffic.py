@@ -26,16 +26,15 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
     figure = picture(title, f"{title}. {says}.", height=120 + 40 * len(numbers) + 40)
     gap = 1.0 / len(_WHAT)
     for k, what in enumerate(_WHAT):
-        axis = "" if k == 0 else str(k + 1)
+        number = "" if k == 0 else str(k + 1)
         values = [row[k] for row in numbers.values()]
         figure.add_bar(
-            x=values, y=list(numbers), orientation="h", xaxis=f"x{axis}", marker={"color": LIGHT.blue},
+            x=values, y=list(numbers), orientation="h", xaxis=f"x{number}", marker={"color": LIGHT.blue},
             text=[f"{value:,.4g}" for value in values], textposition="auto", hoverinfo="skip",
         )  # fmt: skip
-        figure.update_layout(
-            {f"xaxis{axis}": {"domain": [k * gap, (k + 0.86) * gap], "title": {"text": what}, "showticklabels": False,
-                              "showgrid": False}}
-        )  # fmt: skip
+        span = [k * gap, (k + 0.86) * gap]
+        axis = {"domain": span, "title": {"text": what}, "showticklabels": False, "showgrid": False}
+        figure.update_layout({f"xaxis{number}": axis})
     figure.update_layout(yaxis={"type": "category", "autorange": "reversed"}, bargap=0.35)
     return figure
 
