@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import typing as _typing
+from pathlib import Path as _Path
 
 from tacit.report import figures, html
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 from tacit.report.pages import page_of
 from tacit.report.style import dark
 
-__all__ = ["Page", "Section", "Table", "dark", "figures", "fragment", "page_of", "write"]
+__all__ = ["Page", "Section", "Listing", "dark", "figures", "fragment", "page_of", "write"]
 
 
-def write(result: Any, path: str | Path, **context: Any) -> Path:
+def write(result: _typing.Any, path: str | _Path, **context: _typing.Any) -> _Path:
     """Write a self-contained report of *result* to a new file: what `answer.report("run.html")` does."""
     return html.write(page_of(result, **context), path)
 
 
-def fragment(result: Any) -> str:
+def fragment(result: _typing.Any) -> str:
     """Return *result* as HTML for a notebook's cell: the statement and the tables."""
     return html.fragment(page_of(result))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Listing:
     """Rows of cells under a head; what they are, as caption."""
 
     caption: str
@@ -25,7 +25,7 @@ class Section:
 
     heading: str
     figures: Sequence[go.Figure] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[Listing] = ()
     words: Sequence[str] = ()
 
 

@@ -57,7 +57,7 @@ def alternative(figure: go.Figure) -> str:
     return str((figure.layout.meta or {}).get("says", ""))
 
 
-class Line(NamedTuple):
+class Trail(NamedTuple):
     """One line of a picture, with the label at its end; None leaves a gap."""
 
     x: Sequence[float]
@@ -73,7 +73,7 @@ class Line(NamedTuple):
         return next(there, None)
 
 
-def draw(figure: go.Figure, *lines: Line) -> None:
+def draw(figure: go.Figure, *lines: Trail) -> None:
     """Draw lines with their labels at their ends, in their colours, none over another."""
     for line in lines:
         figure.add_scatter(

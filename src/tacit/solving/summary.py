@@ -53,4 +53,4 @@ def _named(names: tuple[str, ...], x: list[float | None]) -> str:
 def vector(x: list[float | None]) -> str:
     """Return x for people: ten digits, and not too many entries."""
     shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:_SHOWN])
-    return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more; --json prints all]"
+    return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more]"

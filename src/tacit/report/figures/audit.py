@@ -39,23 +39,24 @@ def beliefs(report: AuditReport) -> go.Figure:
 
 def verdicts(report: AuditReport) -> go.Figure:
     """Draw every attack's error against what the certificate predicts; on the line nothing was promised in vain."""
-    judged = [v for v in (*report.without_masks, *report.with_masks) if v.measured and v.predicted]
-    red = [verdict.attack for verdict in judged if verdict.is_red]
-    title = "No attack beats the certificate" if not red else f"{len(red)} attack(s) beat the certificate"
+    seen = [*report.without_masks, *report.with_masks]
+    judged = [(v, v.predicted, v.measured) for v in seen if v.predicted and v.measured]
+    title = f"{len(report.red)} verdict(s) are red" if report.red else "No attack beats the certificate"
+    title = title if report.attacked else "No attack applies to this run"
     figure = picture(
         title, f"{title}: {len(judged)} attacks, error measured against error predicted.", height=420,
         xaxis={"title": {"text": "predicted error"}, "type": "log", "exponentformat": "power"},
         yaxis={"title": {"text": "measured error"}, "type": "log", "exponentformat": "power"},
     )  # fmt: skip
-    ends = [min((min(v.predicted, v.measured) for v in judged), default=1.0),
-            max((max(v.predicted, v.measured) for v in judged), default=1.0)]  # fmt: skip
+    sizes = [size for _, *both in judged for size in both] or [1.0]
+    ends = [min(sizes), max(sizes)]
     figure.add_scatter(x=ends, y=ends, mode="lines", line={"color": LIGHT.grey, "dash": "dot"}, hoverinfo="skip")
     figure.add_scatter(
-        x=[v.predicted for v in judged], y=[v.measured for v in judged], mode="markers+text",
-        text=[SIGNS[v.status] for v in judged], textposition="middle right",
-        textfont={"color": [_COLOURS[v.status] for v in judged], "size": 15},
-        marker={"size": 9, "color": [_COLOURS[v.status] for v in judged]},
-        customdata=[[v.attack, v.says] for v in judged],
+        x=[x for _, x, _ in judged], y=[y for _, _, y in judged], mode="markers+text",
+        text=[SIGNS[v.status] for v, *_ in judged], textposition="middle right",
+        textfont={"color": [_COLOURS[v.status] for v, *_ in judged], "size": 15},
+        marker={"size": 9, "color": [_COLOURS[v.status] for v, *_ in judged]},
+        customdata=[[v.attack, v.says] for v, *_ in judged],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )  # fmt: skip
     return figure

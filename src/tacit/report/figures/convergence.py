@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT, LINES
-from tacit.report.style import Line, draw, picture
+from tacit.report.style import Trail, draw, picture
 
 if TYPE_CHECKING:
     from tacit.solving import Answer, RunRecord
@@ -35,9 +35,9 @@ def _one(record: RunRecord) -> go.Figure:
     history = record.history
     draw(
         figure,
-        Line(rounds, _shown([check.error for check in history]), "estimated error", LIGHT.blue),
-        Line(rounds, _shown([check.disagreement for check in history]), "disagreement", LIGHT.orange),
-        Line(rounds, _shown([check.change for check in history]), "change", LIGHT.grey),
+        Trail(rounds, _shown([check.error for check in history]), "estimated error", LIGHT.blue),
+        Trail(rounds, _shown([check.disagreement for check in history]), "disagreement", LIGHT.orange),
+        Trail(rounds, _shown([check.change for check in history]), "change", LIGHT.grey),
     )
     return figure
 
@@ -52,7 +52,7 @@ def _several(runs: Mapping[str, Answer | RunRecord]) -> go.Figure:
     for k, (name, record) in enumerate(records.items()):
         values = [check.error if check.error is not None else check.change for check in record.history]
         colour = getattr(LIGHT, LINES[k % len(LINES)])
-        lines.append(Line([check.round for check in record.history], _shown(values), name, colour))
+        lines.append(Trail([check.round for check in record.history], _shown(values), name, colour))
     draw(figure, *lines)
     return figure
 
@@ -65,7 +65,7 @@ def _axes(title: str, says: str) -> go.Figure:
     )  # fmt: skip
 
 
-def _shown(values: list[float | None]) -> list[float | None]:
+def _shown(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else max(value, _FLOOR) for value in values]
 
 

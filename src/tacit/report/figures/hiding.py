@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT
-from tacit.report.style import Line, draw, note, picture
+from tacit.report.style import Trail, draw, note, picture
 
 if TYPE_CHECKING:
     from tacit.certificates import Certificate
@@ -37,7 +37,7 @@ def hidden_difference(certificate: Certificate) -> go.Figure:
     draw(
         figure,
         *(
-            Line(
+            Trail(
                 sigmas.tolist(),
                 (certificate.hidden_difference(guess) * _AROUND).tolist(),
                 f"{guess:.0%} right",
@@ -63,7 +63,7 @@ def guess(certificate: Certificate, hide: float | None = None) -> go.Figure:
         yaxis={"title": {"text": "guess is right"}, "tickformat": ".0%", "range": [0.45, 1.03]},
     )  # fmt: skip
     share = [certificate.guess(size / factor) for factor in _AROUND]
-    draw(figure, Line((chosen * _AROUND).tolist(), share, "", LIGHT.blue))
+    draw(figure, Trail((chosen * _AROUND).tolist(), share, "", LIGHT.blue))
     figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot", "width": 1.5})
     note(figure, float(chosen * _AROUND[0]), 0.5, "a coin", LIGHT.grey, xanchor="left", yanchor="top")
     _mark(figure, chosen, now, f"σ = {chosen:g}")
@@ -86,8 +86,8 @@ def tradeoff(certificate: Certificate, distance: float | None = None) -> go.Figu
     best = [curve.false_negatives(share) for share in alarms]
     draw(
         figure,
-        Line(alarms.tolist(), (1.0 - alarms).tolist(), "", LIGHT.grey, "dot"),
-        Line(alarms.tolist(), best, "", LIGHT.blue),
+        Trail(alarms.tolist(), (1.0 - alarms).tolist(), "", LIGHT.grey, "dot"),
+        Trail(alarms.tolist(), best, "", LIGHT.blue),
     )
     note(figure, 0.62, 0.46, "a coin", LIGHT.grey)
     note(figure, 0.3, curve.false_negatives(0.3), "the best test", LIGHT.blue, yanchor="top", xanchor="right")

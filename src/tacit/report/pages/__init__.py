@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tacit.auditing import AuditReport
@@ -18,7 +19,7 @@ from tacit.report.pages.fit import fit_page, model_page, summary_page
 from tacit.report.pages.schedule import schedule_page
 from tacit.solving import Answer
 
-_PAGES: dict[type, Any] = {
+_PAGES: dict[type, Callable[..., Page]] = {
     Answer: answer_page,
     AuditReport: audit_page,
     Augmentation: augmentation_page,
@@ -34,10 +35,10 @@ def page_of(result: Any, **context: Any) -> Page:
     """Return the page of a result; *context* is what its function takes beside."""
     for kind, page in _PAGES.items():
         if isinstance(result, kind):
-            return page(result, **context)  # type: ignore[no-any-return]
+            return page(result, **context)
     if hasattr(result, "summary_"):  # a fitted estimator, whose module needs an extra
         return model_page(result)
-    raise InputError(f"there is no report of a {type(result).__name__}.")
+    raise InputError("there is no report of this; answers, certificates, audits, fits and schedules have one.")
 
 
 __all__ = ["page_of"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.report import figures
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 from tacit.solving import Answer
 from tacit.solving.summary import summary
 from tacit.stamps import voided
@@ -29,7 +29,7 @@ def _how(answer: Answer) -> Section:
     return Section(
         "How they agreed",
         figures=[figures.convergence(record), figures.traffic({record.phase2.algorithm: record})],
-        tables=[Table("The run", ("what", "how"), rows)],
+        tables=[Listing("The run", ("what", "how"), rows)],
     )
 
 
@@ -51,4 +51,4 @@ def _result(answer: Answer) -> Section:
     record = answer.record
     names = record.names or tuple(f"x{k}" for k in range(len(record.x)))
     rows = [(name, "–" if v is None else f"{v:.10g}") for name, v in zip(names, record.x, strict=False)]
-    return Section("The answer", tables=[Table("What all agents ended with", ("unknown", "value"), rows)])
+    return Section("The answer", tables=[Listing("What all agents ended with", ("unknown", "value"), rows)])

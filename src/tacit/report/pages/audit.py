@@ -6,7 +6,7 @@ from tacit.auditing import AuditReport
 from tacit.auditing.judging.verdict import Verdict
 from tacit.report import figures
 from tacit.report.figures.audit import SIGNS
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 
 _TRUTH = "It shows the truth of every agent beside what attacks believe."
 
@@ -38,16 +38,16 @@ def audit_page(report: AuditReport) -> Page:
     )
 
 
-def _beliefs(report: AuditReport, masked: bool) -> Table:
+def _beliefs(report: AuditReport, masked: bool) -> Listing:
     head = ["agent", "truth", "believed without masks", *["believed with masks"] * masked]
     rows = [row[: 3 + masked] for row in report.table()]
-    return Table("The gradient of every agent at the start", head, rows)
+    return Listing("The gradient of every agent at the start", head, rows)
 
 
-def _verdicts(caption: str, verdicts: list[Verdict]) -> Table:
+def _verdicts(caption: str, verdicts: list[Verdict]) -> Listing:
     def number(value: float | None) -> str:
         return "" if value is None else f"{value:.4g}"
 
     rows = [(v.attack, f"{SIGNS[v.status]} {v.status}", number(v.measured), number(v.predicted), v.says)
             for v in verdicts]  # fmt: skip
-    return Table(caption, ("attack", "verdict", "measured", "predicted", "in words"), rows)
+    return Listing(caption, ("attack", "verdict", "measured", "predicted", "in words"), rows)

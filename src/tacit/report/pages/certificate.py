@@ -10,7 +10,7 @@ from tacit.certificates import GUESSES, Augmentation, Certificate, Design
 from tacit.listing import listed
 from tacit.network import Network
 from tacit.report import figures
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 
 
 def certificate_page(
@@ -52,7 +52,7 @@ def augmentation_page(augmentation: Augmentation) -> Page:
     """Return the page of links to add."""
     links = augmentation.links
     least = "no fewer suffice" if augmentation.exact else f"at least {augmentation.at_least} are needed"
-    before = nx.Graph(augmentation.graph)
+    before: nx.Graph[Any] = nx.Graph(augmentation.graph)
     before.remove_edges_from(links)
     return Page(
         title=f"{len(links)} link(s) to add",
@@ -63,18 +63,18 @@ def augmentation_page(augmentation: Augmentation) -> Page:
             Section(
                 "The network",
                 figures=[figures.network(before, suggested=links)],
-                tables=[Table("Links to add", ("from", "to"), [(str(a), str(b)) for a, b in links])],
+                tables=[Listing("Links to add", ("from", "to"), [(str(a), str(b)) for a, b in links])],
             )
         ],
     )
 
 
-def _differences(certificate: Certificate) -> Table:
+def _differences(certificate: Certificate) -> Listing:
     rows = [(f"{100 * guess:g} %", f"{certificate.hidden_difference(guess):.6g}") for guess in GUESSES]
-    return Table("How far apart two worlds may be", ("a guess is right", "difference"), rows)
+    return Listing("How far apart two worlds may be", ("a guess is right", "difference"), rows)
 
 
-def _numbers(certificate: Certificate) -> Table:
+def _numbers(certificate: Certificate) -> Listing:
     name = "m_t" if certificate.guards is not None else "μ(L_H)"
     rows = [
         ("σ", "none: secret sums" if certificate.is_perfect else f"{certificate.sigma:g}"),
@@ -86,12 +86,12 @@ def _numbers(certificate: Certificate) -> Table:
         ),
         ("hides", str(certificate.coverage)),
     ]
-    return Table("What the guarantee is made of", ("what", "value"), rows)
+    return Listing("What the guarantee is made of", ("what", "value"), rows)
 
 
-def _agents(certificate: Certificate) -> Table:
+def _agents(certificate: Certificate) -> Listing:
     rows = []
     for agent, deviation in sorted(certificate.uncertainty.items(), key=lambda item: item[1]):
         exposed = agent in certificate.exposed_agents or agent in certificate.without_privacy
         rows.append((str(agent), f"{deviation:.4g}", "✗ learnt exactly" if exposed else "✓ hidden"))
-    return Table("Every honest agent", ("agent", "deviation of the best estimate", "verdict"), rows)
+    return Listing("Every honest agent", ("agent", "deviation of the best estimate", "verdict"), rows)

@@ -7,7 +7,7 @@ from typing import Any
 from tacit.learning.inference import Summary
 from tacit.learning.outcome import FitReport
 from tacit.report import figures
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 
 
 def summary_page(summary: Summary) -> Page:
@@ -30,7 +30,7 @@ def model_page(model: Any) -> Page:
 def _page(model: Any, privacy: tuple[str, ...] | list[str], cautions: tuple[str, ...]) -> Page:
     record, summary = model.answer_.record, model.summary_
     private = bool(model.answer_.protection(any=model.any)["private"])
-    told = Table("What was told", ("sum",), [(str(entry),) for entry in model.ledger_.sums])
+    released = Listing("What was told", ("sum",), [(str(entry),) for entry in model.ledger_.sums])
     return Page(
         title=summary.model,
         verdict=f"{record.status}, {'private' if private else 'NOT PRIVATE'}",
@@ -38,7 +38,7 @@ def _page(model: Any, privacy: tuple[str, ...] | list[str], cautions: tuple[str,
         statement=[record.sentence, *privacy, *cautions, *summary.notes],
         sections=[
             _table(summary),
-            Section("What was told, and how", figures=[figures.convergence(record)], tables=[told]),
+            Section("What was told, and how", figures=[figures.convergence(record)], tables=[released]),
         ],
     )
 
@@ -60,5 +60,5 @@ def _table(summary: Summary) -> Section:
     return Section(
         "Coefficients",
         figures=pictures,
-        tables=[Table("Coefficients", head, rows), Table("The model", ("what", "value"), facts)],
+        tables=[Listing("Coefficients", head, rows), Listing("The model", ("what", "value"), facts)],
     )

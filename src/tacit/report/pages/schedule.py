@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.dispatch import Schedule
 from tacit.dispatch.summary import summary
 from tacit.report import figures
-from tacit.report.page import Page, Section, Table
+from tacit.report.page import Page, Section, Listing
 
 _WHOLE = "It shows the output of every unit, which in a federation each unit knows for itself alone."
 
@@ -25,9 +25,9 @@ def schedule_page(schedule: Schedule) -> Page:
         statement=[*schedule.says, *(text for name, text in lines if name in ("OVERLOADED", "lines"))],
         sections=[
             Section(
-                "The day", figures=[figures.day(schedule)], tables=[Table("In short", ("what", "value"), lines)]
+                "The day", figures=[figures.day(schedule)], tables=[Listing("In short", ("what", "value"), lines)]
             ),
-            Section("Units", tables=[Table("What every unit gives", ("unit", "bus", *periods), units)]),
+            Section("Units", tables=[Listing("What every unit gives", ("unit", "bus", *periods), units)]),
             Section("How it was found", figures=[figures.convergence(schedule.records[1])]),
         ],
         simulation=_WHOLE,
