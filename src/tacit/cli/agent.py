@@ -33,6 +33,14 @@ def agent_command(
     listen: Annotated[
         str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")
     ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            envvar="TACIT_PROXY",
+            help="Dial through this proxy: socks5://host:port or http://host:port, with user:password@ before the "
+            "host if it asks for them. Other users of this machine see what is typed here; not the variable.",
+        ),
+    ] = None,
     ledger: Annotated[
         Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
     ] = None,
@@ -92,6 +100,7 @@ def agent_command(
         listen=None if listen is None else address_of(Member(listen, "")),
         ledger=ledger,
         consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+        proxy=proxy,
     )
     with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
         try:

@@ -110,6 +110,9 @@ def new(
     ] = "wait",
     title: Annotated[str, typer.Option(help="A name for people.")] = "a federation",
     run: Annotated[int, typer.Option(help="The number of this run with these members.")] = 1,
+    relay: Annotated[
+        str, typer.Option(help="Where neighbours meet who both only dial out: host:port of a `tacit relay`.")
+    ] = "",
 ) -> None:
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     from tacit.federation.cards import read_cards
@@ -140,6 +143,7 @@ def new(
         dropout=dropout,
         title=title,
         run=run,
+        relay=relay,
     )
     manifest = draw_up(read_cards(cards or sorted(Path().glob("*.card"))), plan)
     file.write_bytes(manifest.to_toml())
