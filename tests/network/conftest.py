@@ -171,7 +171,9 @@ class Members:
     Everything that any of them writes or says lies under *folder*: the current folder, HOME and TMPDIR are there too.
     """
 
-    def __init__(self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False, inward=()):
+    def __init__(
+        self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False, inward=()
+    ):
         self.apart, self.folder, self.family, self.names = apart, folder, family, list(tables)
         self.wrap = wrap or (lambda name: [])
         self.running, self.said = {}, folder / "said"
