@@ -59,7 +59,7 @@ def agent_command(
     ] = False,
     metrics: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port of the loopback."),
+        typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")] = False,
     quiet: Annotated[
@@ -77,7 +77,7 @@ def agent_command(
     from tacit.federation.participation import participate
     from tacit.federation.sections import Member, address_of
     from tacit.runtimes.peers.diary import log
-    from tacit.runtimes.peers.metrics import serve_metrics
+    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
     manifest = Manifest.read(federation)
@@ -93,7 +93,10 @@ def agent_command(
         ledger=ledger,
         consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
     )
-    with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
+    with (
+        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        serve_monitoring(kept.bulletin, metrics),
+    ):
         try:
             outcome = part.run(kept.on_progress, kept.on_wait)
         except KeyboardInterrupt:
