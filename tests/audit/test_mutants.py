@@ -197,9 +197,9 @@ def test_terms_from_shared_keys_are_attacked_as_they_are(masks, monkeypatch):
 
     assert not any(red())
     same, keys = bytes(32), (bytes(32), bytes([1] * 32))
-    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: (same, same))
+    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first, row: (same, same))
     assert any(red())
-    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first: keys if first else keys[::-1])
+    monkeypatch.setattr(pairing, "_shared", lambda own, mine, theirs, first, row: keys if first else keys[::-1])
     assert any(red())
 
 

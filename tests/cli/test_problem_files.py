@@ -140,9 +140,9 @@ class TestCosts:
 
 BAD = {
     "not toml": ("[graph\n", "is not valid TOML"),
-    "no graph": (POINTS + PRIVACY, "missing required field `graph`"),
-    "no privacy": (GRAPH + POINTS, "missing required field `privacy`"),
-    "unknown section": (GRAPH + POINTS + PRIVACY + "[colour]\n", "unknown field `colour`"),
+    "no graph": (POINTS + PRIVACY, "[graph] is missing"),
+    "no privacy": (GRAPH + POINTS, "[privacy] is missing"),
+    "unknown section": (GRAPH + POINTS + PRIVACY + "[colour]\n", "no section [colour]"),
     "two graphs": (GRAPH.replace("links", 'file = "a.gml"\nlinks') + POINTS + PRIVACY, "exactly one of"),
     "unknown generator": ('[graph]\ngenerator = "flower"\n' + POINTS + PRIVACY, "no graph generator called 'flower'"),
     "not a generator": ('[graph]\ngenerator = "read_gpickle"\n' + POINTS + PRIVACY, "no graph generator"),

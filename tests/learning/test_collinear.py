@@ -183,7 +183,7 @@ def test_levels_are_declared_and_not_looked_for():
     with pytest.raises(DataError, match="party south, column 'x0': has a level") as raised:
         PrivateOneHotEncoder([["a"], ["x", "y"]]).fit(X, groups=groups)
     assert "'b'" not in str(raised.value)
-    with pytest.raises(tacit.TacitError, match="needs levels="):
+    with pytest.raises(tacit.TacitError, match="levels must be given"):
         PrivateOneHotEncoder().fit(X, groups=groups)
 
 

@@ -84,7 +84,7 @@ def test_rounding_is_to_the_nearest_point():
 
 def test_overflow_raises_with_the_remedy_and_without_the_value():
     lattice = Lattice.fit(1.0, bound=100.0, agents=4, links=4)
-    with pytest.raises(MaskError, match="larger one") as caught:
+    with pytest.raises(MaskError, match="larger bound") as caught:
         lattice.round(np.array([3.0, 123.456]))
     assert "123.456" not in str(caught.value)
     with pytest.raises(MaskError):

@@ -86,7 +86,7 @@ def test_large_spectra_equal_the_dense_ones(graph, expected):
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (nx.DiGraph([(0, 1), (1, 2)]), "to_undirected"),
+        (nx.DiGraph([(0, 1), (1, 2)]), "make it undirected"),
         (nx.MultiGraph([(0, 1), (0, 1)]), "parallel"),
         (nx.Graph([("a", "a"), ("a", "b")]), "self-loops"),
         (nx.Graph([("a", "b"), ("c", "d")]), r"2 pieces \(a, b; c, d\)"),

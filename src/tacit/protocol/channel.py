@@ -6,7 +6,7 @@ A *channel* lives as long as the run, over any number of connections. Messages a
     cursor         the number of the next message that the algorithm will send; behind next_out after a restart,
                    while the algorithm draws up again what was already sent
     written        messages before this one are committed, and may go on a link
-    said           messages before this one the peer may have heard; beyond next_out where a power cut has taken
+    announced      messages before this one the peer may have heard; beyond next_out where a power cut has taken
                    what was said last: it is drawn up again, and the peer ignores what it has
     outbox         messages sent and not yet acknowledged: the peer may want them again
     expected       the number of the next message that may arrive
@@ -91,7 +91,7 @@ class Channel:
         self.outbox: deque[tuple[int, bytes]] = deque()
         self.inbox: deque[bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
-        self.said: float = 0  # infinite until the peer tells
+        self.announced: float = 0  # infinite until the peer tells
         self.confirmed = 0
         """Messages before this one the peer has acknowledged."""
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
@@ -152,7 +152,7 @@ class Channel:
         *cursor* and *used* are those of the last checkpoint, or 0 without one. A *forgetful* agent may have said
         more than it knows of: messages since the checkpoint, which it will draw up again.
         """
-        self.said = math.inf if forgetful else 0
+        self.announced = math.inf if forgetful else 0
         self.outbox, self.inbox = deque(outbox), deque(journal)
         self._kept, self._waiting = sum(len(body) for _, body in outbox), sum(map(len, journal))
         self.next_out = self.written = max(cursor, outbox[-1][0] + 1 if outbox else 0)
@@ -186,7 +186,7 @@ class Channel:
 
     def refuse_unsent(self, number: int) -> None:
         """Refuse the acknowledgement of a message that was never sent."""
-        if number > max(self.next_out, self.said):
+        if number > max(self.next_out, self.announced):
             raise ProtocolError(f"{self.neighbour} acknowledged a message that was never sent.")
 
     def acknowledged(self, number: int) -> None:
@@ -199,7 +199,7 @@ class Channel:
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
         first = self.kept_from
-        if not first <= number <= max(self.next_out, self.said):
+        if not first <= number <= max(self.next_out, self.announced):
             raise ProtocolError(
                 f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
                 "files do not belong to the same run."
@@ -270,7 +270,7 @@ class Dialogue:
             )
         channel.refuse_unsent(frame.acknowledged)
         again = channel.wanted(greeting.wanted)
-        channel.said = min(channel.said, greeting.wanted)
+        channel.announced = min(channel.announced, greeting.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase = Phase.OPEN
         channel.unfit, channel.alarm = False, None

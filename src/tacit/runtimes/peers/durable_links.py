@@ -15,7 +15,7 @@ all agents lose, at any moments, what they had not made safe. Agent i goes on fr
     them, as it acknowledges at a checkpoint that is safe. So j has those that it sent before C_j, safe since C_j,
     and says the others again.
     What i says again: messages after C_i that are lost, though j may have used them before C_j. By induction over
-    what was heard before what, they have the same bits, and j ignores those that it has (`Channel.said`).
+    what was heard before what, they have the same bits, and j ignores those that it has (`Channel.announced`).
 
 So nothing is lost that nobody can say again, and everybody goes on to the bits of an undisturbed run. That bits are
 the same needs the same data, which a digest ensures, and a machine that rounds as before. After a crash without a
