@@ -62,7 +62,8 @@ AcceptExposure = Annotated[
     ),
 ]
 Metrics = Annotated[
-    int | None, typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port of the loopback.")
+    int | None,
+    typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No table of neighbours, and warnings only.")]
@@ -100,7 +101,7 @@ def agent_command(
     from tacit.federation.participation import participate
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
-    from tacit.runtimes.peers.metrics import serve_metrics
+    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
     manifest = Manifest.read(federation)
@@ -117,7 +118,10 @@ def agent_command(
         consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
         proxy=proxy,
     )
-    with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
+    with (
+        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        serve_monitoring(kept.bulletin, metrics),
+    ):
         try:
             outcome = part.run(kept.on_progress, kept.on_wait)
         except KeyboardInterrupt:
