@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.report import figures
-from tacit.report.page import Page, Section, Listing
+from tacit.report.page import Listing, Page, Section
 from tacit.solving import Answer
 from tacit.solving.summary import summary
 from tacit.stamps import voided

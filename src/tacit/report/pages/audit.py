@@ -6,7 +6,7 @@ from tacit.auditing import AuditReport
 from tacit.auditing.judging.verdict import Verdict
 from tacit.report import figures
 from tacit.report.figures.audit import SIGNS
-from tacit.report.page import Page, Section, Listing
+from tacit.report.page import Listing, Page, Section
 
 _TRUTH = "It shows the truth of every agent beside what attacks believe."
 

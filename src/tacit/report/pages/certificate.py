@@ -10,7 +10,7 @@ from tacit.certificates import GUESSES, Augmentation, Certificate, Design
 from tacit.listing import listed
 from tacit.network import Network
 from tacit.report import figures
-from tacit.report.page import Page, Section, Listing
+from tacit.report.page import Listing, Page, Section
 
 
 def certificate_page(

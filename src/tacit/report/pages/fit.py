@@ -7,7 +7,7 @@ from typing import Any
 from tacit.learning.inference import Summary
 from tacit.learning.outcome import FitReport
 from tacit.report import figures
-from tacit.report.page import Page, Section, Listing
+from tacit.report.page import Listing, Page, Section
 
 
 def summary_page(summary: Summary) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.dispatch import Schedule
 from tacit.dispatch.summary import summary
 from tacit.report import figures
-from tacit.report.page import Page, Section, Listing
+from tacit.report.page import Listing, Page, Section
 
 _WHOLE = "It shows the output of every unit, which in a federation each unit knows for itself alone."
 
