@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def agent_command(
     accept_exposure: AcceptExposure = False,
     metrics: Metrics = None,
     json: JsonLines = False,
+    html: Html = None,
     quiet: Quiet = False,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
@@ -104,6 +106,7 @@ def agent_command(
     from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
+    refuse_unwritable(html)
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
@@ -134,6 +137,7 @@ def agent_command(
         sys.stdout.write(jsonlib.dumps(report.to_dict(), ensure_ascii=False) + "\n")
     else:
         _show(report)
+    write_report(report, html)
     if not report.converged:
         raise typer.Exit(1)
 
