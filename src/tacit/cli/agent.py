@@ -77,9 +77,11 @@ def agent_command(
     from tacit.federation.participation import participate
     from tacit.federation.sections import Member, address_of
     from tacit.runtimes.peers.diary import log
+    from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.runtimes.peers.metrics import serve_metrics
     from tacit.tables import Reading
 
+    switch_off_core_dumps()  # before anything private is read
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(

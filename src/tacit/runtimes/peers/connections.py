@@ -38,6 +38,7 @@ log = logging.getLogger("tacit.peers")
 
 _ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+_LAST_WORDS = 1.0  # seconds for a neighbour to hear why a link is closed
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
 
 
@@ -61,8 +62,8 @@ class Neighbour:
     bytes_out: int = 0
     trouble: str = ""
     """Why the last connection ended, for people; empty while all is well."""
-    turned_away: bool = False
-    """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
+    turned_away: int = 0
+    """How often in a row it ended as where this agent's certificate is not known: at once, without a greeting."""
     open: bool = False
     meeting: Meeting | None = None
     """How it is met where neither can be dialled: host and port are then those of a relay."""
@@ -71,7 +72,8 @@ class Neighbour:
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
-        self.trouble, self.turned_away = trouble, turned_away and self.meeting is None
+        away = turned_away and self.meeting is None
+        self.trouble, self.turned_away = trouble, self.turned_away + 1 if away else 0
 
 
 class Connections:
@@ -312,8 +314,8 @@ class _Connection:
             neighbour.connection.tls.abort()
         self._all, self._neighbour = connections, neighbour
         self.tls: TlsSocket = tls
-        neighbour.connection, neighbour.open = self, False
-        neighbour.ended("")
+        self._is_deaf = False
+        neighbour.connection, neighbour.open, neighbour.trouble = self, False, ""
         self._dialogue = Dialogue(neighbour.channel)
         self._number = tls.fileno()
         connections._sockets.register(self._number, select.POLLIN)
@@ -332,7 +334,7 @@ class _Connection:
     def _data(self, data: bytes) -> None:
         """Hear, unless a newer connection has replaced this one."""
         neighbour, dialogue, every = self._neighbour, self._dialogue, self._all
-        if neighbour.connection is not self:
+        if neighbour.connection is not self or self._is_deaf:
             return
         neighbour.last_seen = every._clock()
         neighbour.bytes_in += len(data)
@@ -341,7 +343,7 @@ class _Connection:
                 answers = dialogue.feed(data)
         except ProtocolError as error:
             every._violated(neighbour, error)
-            self.tls.abort()
+            self._hang_up(dialogue.last_words)
             return
         if not neighbour.open and dialogue.phase is Phase.OPEN:
             neighbour.open = True
@@ -351,6 +353,19 @@ class _Connection:
             every._put(neighbour, frame.encode())
         if every._goal is not None and every._goal():
             every._loop.stop()
+
+    def _hang_up(self, last_words: bytes) -> None:
+        """Close the connection; where there is something left to say, a little later, and deaf from now on.
+
+        Closed at once, with more to read, it would be reset, and what was said last might be lost.
+        """
+        neighbour, every = self._neighbour, self._all
+        if not last_words:
+            self.tls.abort()
+            return
+        every._put(neighbour, last_words)
+        self._is_deaf = True
+        every._loop.call_later(_LAST_WORDS, self.tls.abort)
 
     def _ended(self, error: Exception | None) -> None:
         """Let go."""

@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
-from tacit.errors import NetworkError, StoppedError, TacitError
+from tacit.errors import NetworkError, OutdatedError, StoppedError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, decode, encode
 from tacit.protocol.payloads import FLOATS
@@ -43,6 +43,7 @@ from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
 
 _EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 0.5, 512, 1 << 24  # how often a checkpoint is taken
+_WITNESSES = 2  # neighbours: one may lie
 _BEHIND = 4  # times as much may be sent before the algorithm waits for the disk
 
 
@@ -139,7 +140,9 @@ class DurableLinks:
         channels, began = self._channels, 0.0
 
         def here() -> bool:
-            return all(channels[row].inbox for row in rows) or any(channel.alarm for channel in channels)
+            if all(channels[row].inbox for row in rows) or any(channel.alarm for channel in channels):
+                return True
+            return self._is_outdated
 
         while not self._connections.wait(here, min(1.0, self._patience)):
             if self._connections.failure is not None:
@@ -156,8 +159,13 @@ class DurableLinks:
         if not all(channels[row].inbox for row in rows):
             self._refuse_to_wait()
 
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether this member's file is lost or old, by word of two neighbours, or of all that it has."""
+        return sum(channel.outdated for channel in self._channels) >= min(_WITNESSES, len(self._channels))
+
     def _refuse_to_wait(self) -> None:
-        """Say who has stopped the run: what is waited for will not come."""
+        """Say why what is waited for will not come: who has stopped the run, or who knows this member better."""
         for name, channel in zip(self._names, self._channels, strict=True):
             if channel.alarm is not None:
                 member, neighbour = channel.alarm.member, channel.alarm.neighbour
@@ -167,6 +175,9 @@ class DurableLinks:
                     member if member in self._members else name,  # a liar may write anything there
                     neighbour if neighbour in self._members else "",
                 )
+        if self._is_outdated:
+            names = zip(self._names, self._channels, strict=True)
+            raise OutdatedError([name for name, channel in names if channel.outdated])
 
     def flush(self) -> None:
         """Make safe what must be, and send what was drawn up."""
