@@ -22,13 +22,12 @@ class Lying(LinkedPeers):
     def sum(self, v, add=np.add):
         if self._me or v.dtype != np.uint64:
             return super().sum(v, add)
-        place = self._find_place()
         self.confirm()
-        for child in place.children:
+        for child in self._children:
             v = add(v, self._receive(child, like=v))
         self.sums += 1
-        for child in place.children:
-            self._links.send(child, v + np.uint64(1 << 45) if child == place.children[-1] and self.sums > 1 else v)
+        for child in self._children:
+            self._links.send(child, v + np.uint64(1 << 45) if child == self._children[-1] and self.sums > 1 else v)
         self._transcript.add(v)
         return v
 
