@@ -19,6 +19,7 @@
     │   ├── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
     │   │   └── EquivocationError   two neighbours were not told the same; nothing more was sent
     │   ├── OutdatedError     by word of its neighbours, this member's file of the run is lost or an older one
+    │   ├── StillNeededError  this member has its answer, and a neighbour has not said goodbye
     │   └── StoppedError      another member has stopped the run, and says why
     ├── NotPrivateError       no σ protects somebody on this graph
     ├── InfeasibleError       generators cannot meet the demand within their limits
@@ -140,10 +141,24 @@ class OutdatedError(NetworkError):
 
     def __init__(self, neighbours: Sequence[str]) -> None:
         super().__init__(
-            f"by word of {', '.join(neighbours)} more was said in this run than the state file of this member knows "
-            "of: it is lost, or an older one was put back. With it the run cannot go on, and nothing was sent. Start "
-            "again with the file as it was last, if there is one; otherwise tell the others, who can go on without "
+            f"by word of {', '.join(neighbours)} more was said in this run than the state file of this member "
+            "knows of: it is lost, or an older one was put back. With it the run cannot go on, and nothing was sent. "
+            "Start again with the file as it was last, if there is one; otherwise tell the others, who can go on without "
             "this member if that was agreed, or begin a new run."
+        )
+        self.neighbours = tuple(neighbours)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.neighbours,)
+
+
+class StillNeededError(NetworkError):
+    """A member has its answer, and a neighbour that is away may still need something of it."""
+
+    def __init__(self, neighbours: Sequence[str]) -> None:
+        super().__init__(
+            f"this member has its answer, and {', '.join(neighbours)} may still need something of it. The state "
+            "file is kept: start this agent again when they are back, or remove the file when they have their answer."
         )
         self.neighbours = tuple(neighbours)
 

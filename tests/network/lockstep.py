@@ -194,7 +194,7 @@ class Lockstep:
         if (a, b) not in self._pipes:
             return
         session = self.online[a].neighbours[b].channel.session
-        stage = self.stages[f"{a}-{session[:12]}.state"]
+        stage = self.stages.get(f"{a}-{session[:12]}.state", Stage.ERASED)
         for frame in Parser(1 << 24).feed(data):
             is_alarm = frame.kind is Kind.BYE and (frame.body == Parting.LOST.value or Alarm.decode(frame.body))
             word = Word.ALARM if is_alarm else WORDS[frame.kind]

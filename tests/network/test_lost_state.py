@@ -56,7 +56,9 @@ def broken_off(made, memory, *, after, keep=False):
         shutil.copy2(each, made.folder / each.name)
 
 
-@pytest.mark.parametrize("case", [("nids", AffineMasks(10.0), 60), ("newton", SumMasks(), 8)], ids=["gossip", "sums"])
+@pytest.mark.parametrize(
+    "case", [("nids", AffineMasks(10.0), 60), ("newton", SumMasks(), 8)], ids=["gossip", "sums"]
+)
 def test_a_member_whose_file_is_lost_hears_so_from_its_neighbours_at_once(federation, memory, case):
     algorithm, privacy, after = case
     made = federation(algorithm=algorithm, privacy=privacy, n=4)
@@ -114,7 +116,9 @@ def test_whoever_asks_for_what_it_has_acknowledged_is_told_why_it_gets_nothing()
     north.committed()
     north.acknowledged(2)
     asked = Dialogue(north)
-    with pytest.raises(ProtocolError, match="south wants message 0, .* none before 2: its file of this run is lost"):
+    with pytest.raises(
+        ProtocolError, match="south wants message 0, .* none before 2: its file of this run is lost"
+    ):
         asked.feed(south.hello().encode())
     hearing = Dialogue(south)
     hearing.feed(north.hello().encode() + asked.last_words)

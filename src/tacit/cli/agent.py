@@ -5,12 +5,17 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
+from tacit.errors import StillNeededError
+
+if TYPE_CHECKING:
+    from tacit.federation.participation import Participation
+    from tacit.runtimes.phases import Outcome
 
 
 def agent_command(
@@ -69,7 +74,8 @@ def agent_command(
     """Take part in a run: wait for the others, agree, print the answer.
 
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
-    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
+    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience, 4 if this
+    member has its answer and somebody still needs it.
     """
     from tacit.cli.diary import diary
     from tacit.federation.entries import Consent
@@ -97,13 +103,21 @@ def agent_command(
     )
     with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
         try:
-            outcome = part.run(kept.on_progress, kept.on_wait)
+            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, json=json))
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
+    if outcome.verdict.status != "converged":
+        raise typer.Exit(1)
+    if part.agent.needed_by:
+        raise StillNeededError(part.agent.needed_by)
+
+
+def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
     from tacit.cli.summary import vector
     from tacit.learning.fitted import fitted_table
 
+    manifest = part.manifest
     privacy, table = part.statements(), fitted_table(manifest, part.columns, outcome)
     if json:
         answer = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
@@ -117,5 +131,4 @@ def agent_command(
             typer.echo(line)
         for sentence in privacy.lines:
             typer.echo(f"privacy:      {sentence}")
-    if outcome.verdict.status != "converged":
-        raise typer.Exit(1)
+    sys.stdout.flush()  # this member may stay for a while

@@ -208,8 +208,8 @@ class Channel:
             )
         if number > max(self.next_out, self.announced):
             raise ProtocolError(
-                f"{self.neighbour} wants message {number}, and the file of this member knows of {self.next_out} that "
-                "were sent: it is not that of the run, or an older one."
+                f"{self.neighbour} wants message {number}, and the file of this member knows of {self.next_out} "
+                "that were sent: it is not that of the run, or an older one."
             )
         return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if number <= k < self.written]
 

@@ -355,9 +355,7 @@ class Agent:
         return self.connections
 
     def _connected(self, channels: dict[str, Channel]) -> Connections:
-        links = self._dial(
-            self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock
-        )
+        links = self._dial(self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock)
         links.start()
         return links
 

@@ -82,8 +82,8 @@ class Diary:
             self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
             if n.channel.outdated and n.name not in self._knowing:
                 log.warning(
-                    "%s knows of more that was said in this run than the state file of this member: the file is lost, "
-                    "or an older one was put back",
+                    "%s knows of more that was said in this run than the state file of this member: the file is "
+                    "lost, or an older one was put back",
                     n.name,
                 )
             self._knowing = self._knowing | {n.name} if n.channel.outdated else self._knowing - {n.name}
