@@ -143,8 +143,8 @@ class OutdatedError(NetworkError):
         super().__init__(
             f"by word of {', '.join(neighbours)} more was said in this run than the state file of this member "
             "knows of: it is lost, or an older one was put back. With it the run cannot go on, and nothing was sent. "
-            "Start again with the file as it was last, if there is one; otherwise tell the others, who can go on without "
-            "this member if that was agreed, or begin a new run."
+            "Start again with the file as it was last, if there is one; otherwise tell the others, who can go on "
+            "without this member if that was agreed, or begin a new run."
         )
         self.neighbours = tuple(neighbours)
 
