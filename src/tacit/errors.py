@@ -142,7 +142,7 @@ class OutdatedError(NetworkError):
     def __init__(self, neighbours: Sequence[str]) -> None:
         super().__init__(
             f"by word of {', '.join(neighbours)} more was said in this run than the state file of this member "
-            "knows of: it is lost, or an older one was put back. With it the run cannot go on, and nothing was sent. "
+            "knows of: it is lost, or an older one was put back. The run cannot go on with it, nothing was sent. "
             "Start again with the file as it was last, if there is one; otherwise tell the others, who can go on "
             "without this member if that was agreed, or begin a new run."
         )
@@ -158,7 +158,7 @@ class StillNeededError(NetworkError):
     def __init__(self, neighbours: Sequence[str]) -> None:
         super().__init__(
             f"this member has its answer, and {', '.join(neighbours)} may still need something of it. The state "
-            "file is kept: start this agent again when they are back, or remove the file when they have their answer."
+            "file is kept: start this agent again when they are back, or remove the file when they have an answer."
         )
         self.neighbours = tuple(neighbours)
 
