@@ -55,7 +55,7 @@ def part(connections: Connections, store: Store, *, patience: float, clock: Call
             log.info("%s: has not said goodbye. This member has its answer, and stays for it", _missing(store))
         connections.wait(
             lambda before=seen: lines() != before,  # type: ignore[misc]
-            min(leaving.ends - now, _WORTH_A_LINE),
+            leaving.ends - now if is_said else min(leaving.ends - now, _WORTH_A_LINE),
         )
     return tuple(name for name in store.record.neighbours if name not in store.record.goodbyes)
 
