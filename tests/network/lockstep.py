@@ -20,7 +20,8 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Alarm, Dialogue, Kind, Parser, Parting, Phase
+from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Parting, Phase
+from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -55,11 +56,11 @@ class Links:
             self._all.cut(self._name, other)
         self._all.online.pop(self._name, None)
 
-    def write(self, frames: dict[str, bytes]) -> None:
+    def write(self, frames: dict[str, list[Frame]]) -> None:
         self._all.act()
-        for other, data in frames.items():
+        for other, each in frames.items():
             if self.neighbours[other].open:
-                self._all.lay(self._name, other, data)
+                self._all.lay(self._name, other, b"".join(pieces(each)))
         self._all.act()
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
@@ -257,8 +258,8 @@ class Lockstep:
             neighbour.violations += 1
             neighbour.trouble = str(error)
             self._ends.pop((b, a))
-            if end.last_words:
-                self.lay(b, a, end.last_words)
+            if end.last_words is not None:
+                self.lay(b, a, end.last_words.encode())
                 self._deliver(b, a)
             return 0
         if not neighbour.open and end.phase is Phase.OPEN:

@@ -121,7 +121,7 @@ def test_whoever_asks_for_what_it_has_acknowledged_is_told_why_it_gets_nothing()
     ):
         asked.feed(south.hello().encode())
     hearing = Dialogue(south)
-    hearing.feed(north.hello().encode() + asked.last_words)
+    hearing.feed(north.hello().encode() + asked.last_words.encode())
     assert south.outdated
     assert not north.outdated
 

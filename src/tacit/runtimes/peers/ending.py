@@ -45,7 +45,7 @@ def part(connections: Connections, store: Store, *, patience: float, clock: Call
     leaving, began, is_said = Farewell(clock(), patience), clock(), False
     while (now := clock()) < leaving.ends:
         seen = lines()
-        connections.write({name: _goodbye(connections, name) for name in leaving.look(seen, now)})
+        connections.write({name: [_goodbye(connections, name)] for name in leaving.look(seen, now)})
         record = store.advance(Goodbyes(line.name for line in seen if line.needs_nothing))
         if record.stage is Stage.PARTED:
             connections.wait(lambda: False, _LAST_WORDS)
@@ -70,7 +70,7 @@ def say_goodbye_again(connections: Connections, *, clock: Callable[[], float]) -
 
     while (seconds := end - clock()) > 0:
         names = new()
-        connections.write({name: _goodbye(connections, name) for name, _ in names})
+        connections.write({name: [_goodbye(connections, name)] for name, _ in names})
         heard |= names
         connections.wait(lambda: bool(new()), seconds)
 
@@ -79,9 +79,9 @@ def _missing(store: Store) -> str:
     return listed([name for name in store.record.neighbours if name not in store.record.goodbyes])
 
 
-def _goodbye(connections: Connections, name: str) -> bytes:
+def _goodbye(connections: Connections, name: str) -> Frame:
     with connections.guard:
-        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used).encode()
+        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used)
 
 
 def write_whole(path: Path, data: bytes) -> None:
