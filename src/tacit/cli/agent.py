@@ -152,7 +152,7 @@ def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
 
 
 def _show_lines(report: MemberReport) -> None:
-    from tacit.cli.summary import vector
+    from tacit.solving.summary import vector
 
     verdict, table = report.outcome.verdict, report.table
     typer.echo(f"status:       {verdict.status}. {verdict.sentence}")
