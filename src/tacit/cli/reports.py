@@ -23,6 +23,11 @@ _NEEDED = ("plotly", "jinja2")
 def refuse_unwritable(path: Path | None) -> None:
     """Refuse a report that could not be written, before any work is done for it."""
     refuse_to_overwrite(path)
+    refuse_undrawable(path)
+
+
+def refuse_undrawable(path: Path | None) -> None:
+    """Refuse a report where nothing is installed that draws."""
     missing = next((name for name in _NEEDED if find_spec(name) is None), None)
     if path is not None and missing is not None:
         raise InputError(f"reports need {missing}: pip install 'tacit[report]'.")
