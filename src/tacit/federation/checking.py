@@ -12,13 +12,11 @@ from tacit.errors import InputError
 from tacit.federation.declared import telling_of
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.sections import address_of
-from tacit.listing import listed
 from tacit.protocol.versions import unspoken
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
-from tacit.spelling import did_you_mean
 
 _REACHABLE = 3.0  # seconds
 
@@ -95,19 +93,12 @@ class Assessment:
 def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) -> Assessment:
     """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours."""
     if me is not None:
-        refuse_stranger(manifest, me)
+        refuse_strangers(manifest, [me])
     refuse_unspoken(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
     reached = {} if me is None else reach(manifest, manifest.neighbours()[me])
     return Assessment(manifest, certificate, telling, reached)
-
-
-def refuse_stranger(manifest: Manifest, me: str) -> None:
-    """Refuse a name that no member has."""
-    if me not in manifest.members:
-        meant = did_you_mean(me, manifest.members)
-        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.{meant}")
 
 
 def refuse_unspoken(manifest: Manifest) -> None:
