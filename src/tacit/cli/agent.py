@@ -28,6 +28,15 @@ OwnFamily = Annotated[
 Key = Annotated[Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")]
 Folder = Annotated[Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")]
 Listen = Annotated[str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")]
+ThroughProxy = Annotated[
+    str | None,
+    typer.Option(
+        "--proxy",
+        envvar="TACIT_PROXY",
+        help="Dial through this proxy: socks5://host:port or http://host:port, with user:password@ before the "
+        "host if it asks for them. Other users of this machine see what is typed here; not the variable.",
+    ),
+]
 OwnLedger = Annotated[
     Path | None,
     typer.Option("--ledger", help="Ask this ledger first, and enter the run before anything is published."),
@@ -53,7 +62,8 @@ AcceptExposure = Annotated[
     ),
 ]
 Metrics = Annotated[
-    int | None, typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port of the loopback.")
+    int | None,
+    typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No table of neighbours, and warnings only.")]
@@ -70,6 +80,7 @@ def agent_command(
     key: Key = None,
     folder: Folder = None,
     listen: Listen = None,
+    proxy: ThroughProxy = None,
     ledger: OwnLedger = None,
     cost_version: CostVersion = "1",
     changed: Changed = None,
@@ -90,7 +101,7 @@ def agent_command(
     from tacit.federation.participation import participate
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
-    from tacit.runtimes.peers.metrics import serve_metrics
+    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
     manifest = Manifest.read(federation)
@@ -105,8 +116,12 @@ def agent_command(
         listen=None if listen is None else host_and_port(listen, "listen"),
         ledger=ledger,
         consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+        proxy=proxy,
     )
-    with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
+    with (
+        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        serve_monitoring(kept.bulletin, metrics),
+    ):
         try:
             outcome = part.run(kept.on_progress, kept.on_wait)
         except KeyboardInterrupt:

@@ -33,7 +33,7 @@ def new(
     algorithm: options.AlgorithmName = "auto", setting: options.Settings = None,
     tolerance: options.Tolerance = TOLERANCE, max_rounds: options.MaxRounds = MAX_ROUNDS,
     patience: options.Patience = PATIENCE, silence: options.Silence = SILENCE, dropout: options.Dropout = "wait",
-    title: options.Title = "a federation", run: options.RunNumber = 1,
+    title: options.Title = "a federation", run: options.RunNumber = 1, relay: options.RelayPlace = "",
 ) -> None:  # fmt: skip
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     from tacit.federation.cards import read_cards
@@ -63,6 +63,7 @@ def new(
         dropout=dropout,
         title=title,
         run=run,
+        relay=relay,
     )
     manifest = draw_up(read_cards(cards or sorted(Path().glob("*.card"))), plan)
     file.write_bytes(manifest.to_toml())

@@ -96,3 +96,6 @@ Dropout = Annotated[
 ]
 Title = Annotated[str, typer.Option(help="A name for people.")]
 RunNumber = Annotated[int, typer.Option(help="The number of this run with these members.")]
+RelayPlace = Annotated[
+    str, typer.Option("--relay", help="Where neighbours meet who both only dial out: host:port of a `tacit relay`.")
+]

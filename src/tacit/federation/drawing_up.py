@@ -55,6 +55,8 @@ class Plan:
     dropout: str = "wait"
     title: str = "a federation"
     run: int = 1
+    relay: str = ""
+    """Where neighbours meet who both only dial out: host:port."""
 
 
 def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
@@ -82,6 +84,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         stop=plan.stop,
         dropout=plan.dropout,
         protocol=PROTOCOL,
+        relay=plan.relay,
     )
     wrong = manifest.problems()
     if wrong:
