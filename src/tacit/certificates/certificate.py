@@ -30,7 +30,7 @@ from tacit.certificates.worst import Worst, worst_coalition_indices, worst_cut
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError, MaskError, TacitError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array
 
@@ -155,6 +155,18 @@ class Certificate(Shown):
     def statement(self, hide: float | None = None) -> str:
         """Return the guarantee in words, with its assumptions and what it does not cover."""
         return statement(self if hide is None else replace(self, hide=hide))
+
+    def __str__(self) -> str:
+        return self.statement()
+
+    def to_frame(self) -> Any:
+        """Return every honest agent as a table of pandas: how far off the best estimate is, and what is learnt."""
+        exposed = {*self.exposed_agents, *self.without_privacy}
+        rows = [
+            {"agent": agent, "deviation": deviation, "exposed": agent in exposed}
+            for agent, deviation in self.uncertainty.items()
+        ]
+        return frame(rows, "agent")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON: numbers, names as strings, and the statement; ∞ becomes None."""
