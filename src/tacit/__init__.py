@@ -18,7 +18,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 
 if _typing.TYPE_CHECKING:
-    from tacit import algorithms, dispatch, federation
+    from tacit import algorithms, dispatch, federation, peers
     from tacit.auditing import AuditReport, audit
     from tacit.certificates import (
         Certificate,
@@ -49,7 +49,6 @@ if _typing.TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
     from tacit.network import Network
-    from tacit.runtimes import peers
     from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -57,6 +56,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "algorithms",
         "dispatch",
         "federation",
+        "peers",
     ),
     "tacit.auditing": (
         "AuditReport",
@@ -96,7 +96,6 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "SumMasks",
     ),
     "tacit.network": ("Network",),
-    "tacit.runtimes": ("peers",),
     "tacit.solving": (
         "Answer",
         "Problem",
