@@ -19,6 +19,7 @@ from tacit.certificates.statement import GUESS, statement
 from tacit.certificates.tradeoff import TradeOff
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError
+from tacit.showing import Shown
 from tacit.stamps import Stamp, voided
 
 GUESSES = (0.51, 0.55, 0.6, 0.75, 0.9)
@@ -37,7 +38,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate:
+class Certificate(Shown):
     """A guarantee. `epsilon` holds against `coalition`, or with `guards` against every coalition of that size."""
 
     sigmas: tuple[float, ...]
