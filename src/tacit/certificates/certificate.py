@@ -125,6 +125,7 @@ class Certificate(Shown):
         The d with Φ(d√(2ε)/2) = guess. Zero where nothing is guaranteed, infinite for secret sums.
 
         >>> import networkx as nx
+        >>> from tacit.certificates import certify
         >>> round(certify(nx.complete_graph(3), {2}, sigma=1.0).hidden_difference(), 4)
         0.1003
         """
