@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.lines import LogLevel, level_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def agent_command(
     metrics: Metrics = None,
     json: JsonLines = False,
     quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
@@ -104,6 +106,7 @@ def agent_command(
     from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
+    level = None if log_level is None else level_of(log_level)
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
@@ -119,7 +122,7 @@ def agent_command(
         proxy=proxy,
     )
     with (
-        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        diary(part.agent, quiet=quiet, json_lines=json, level=level) as kept,
         serve_monitoring(kept.bulletin, metrics),
     ):
         try:
