@@ -42,7 +42,7 @@ def federation(run):
             rng = np.random.default_rng(k)
             table = rng.standard_normal((9, 3))
             np.savetxt(f"{name}.csv", table, delimiter=",", header="age,dose,effect", comments="")
-        words = ("--unknowns", "2", "--cost", "ridge", "--l2", "1", "--patience", "20", *options)
+        words = ("--unknowns", "2", "--cost", "ridge", "--l2", "1", "--patience", "120", *options)
         code, _, err = run("federation", "new", file, *words)
         assert code == 0, err
         return file
