@@ -101,6 +101,7 @@ def test_the_unit_starts_again_what_can_go_on_and_nothing_else():
     assert "says no" in meanings["1"]
     assert "bad input" in meanings["2"]
     assert "network" in meanings["3"]
+    assert "still needs" in meanings["4"]
     assert "stopped" in meanings["130"]
     assert settings["ConditionPathExistsGlob"] == ["!%S/tacit/%i/%i-*.evidence"]
 
