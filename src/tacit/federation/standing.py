@@ -23,9 +23,8 @@ from typing import Any
 import msgspec
 
 from tacit.errors import FileError
-from tacit.federation.checking import refuse_stranger
 from tacit.federation.joining import seat_of
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.runtimes.peers.bulletin import Bulletin, read_bulletin
 
 FRESH = 10.0
@@ -114,7 +113,7 @@ class Standing:
 
 def standing_of(manifest: Manifest, *, me: str, folder: Path, now: Callable[[], float] = time.time) -> Standing:
     """Return how the agent of a member stands in the run of a manifest, from the *folder* of its state."""
-    refuse_stranger(manifest, me)
+    refuse_strangers(manifest, [me])
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist.")
     state = folder / f"{seat_of(manifest, me).stem}.state"
