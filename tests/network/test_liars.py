@@ -11,15 +11,17 @@ agents stay connected without either. Every liar below is one member that does o
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import EquivocationError, FileError, ProtocolError, TacitError
+from tacit.costs import stack
+from tacit.errors import EquivocationError, FileError, NetworkError, ProtocolError, TacitError
 from tacit.masks import AffineMasks, Keystream, QuadraticMasks, SumMasks, agent_keys
-from tacit.protocol.payloads import decode, encode
+from tacit.protocol.payloads import decode
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.agents import QueueLinks, neighbourhoods
 from tacit.runtimes.linked_peers import LinkedPeers
@@ -54,6 +56,11 @@ def job_of(masks, algorithm, costs=None):
     )
 
 
+def as_it_is(message):
+    """Return a message as bytes, whatever is in it."""
+    return message.dtype.kind.encode() + message.tobytes()
+
+
 class Checked(QueueLinks):
     """QueueLinks that carry bytes, as links between machines do."""
 
@@ -62,11 +69,11 @@ class Checked(QueueLinks):
         self._names, self.heard, self.sent = names, [deque() for _ in names], [[] for _ in names]
 
     def send(self, neighbour, message):
-        self.sent[neighbour].append(encode(message))
+        self.sent[neighbour].append(as_it_is(message))
         super().send(neighbour, message)
 
     def receive(self, neighbour):
-        body = encode(super().receive(neighbour))
+        body = as_it_is(super().receive(neighbour))
         self.heard[neighbour].append(body)
         return decode(body, sender=self._names[neighbour])
 
@@ -78,7 +85,7 @@ class Replayed(Checked):
         self._names, self._again, self.sent = names, [deque(bodies) for bodies in heard], [[] for _ in names]
 
     def send(self, neighbour, message):
-        self.sent[neighbour].append(encode(message))
+        self.sent[neighbour].append(as_it_is(message))
 
     def receive(self, neighbour):
         return decode(self._again[neighbour].popleft(), sender=self._names[neighbour])
@@ -450,6 +457,51 @@ def test_masks_that_do_not_cancel_are_found_before_anything_is_published(masks, 
             assert len(meeting.honest_errors) == 4
 
 
+def trading(spoil):
+    """Return a liar that sends *spoil*(terms) to everybody in the place of the random terms, or keys, that it drew."""
+
+    class InPhase1(Liar):
+        def _traded(self, r, only, *, digests=False):
+            return super()._traded(r if digests else spoil(r), only, digests=digests)
+
+    return InPhase1
+
+
+TERMS = {
+    "beyond all draws": lambda r: r + 2.0**40,
+    "beyond all draws, downwards": lambda r: r - 2.0**11,
+    "beside the lattice": lambda r: r + 2.0**-60 * (1.0 + np.arange(r.size).reshape(r.shape)),
+}
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided"])
+@pytest.mark.parametrize("kind", TERMS)
+def test_whoever_sends_random_terms_that_nobody_draws_is_named_before_they_are_added(kind, pairing):
+    """Added, they would round masks and coefficients away, each by itself."""
+    liar = trading(lambda r: TERMS[kind](r) * (np.abs(r) > 0) if r.dtype == np.float64 else r)
+    meeting = Meeting(liar, at=1, masks=AffineMasks(2.0**-8, pairing=pairing, bound=2.0**10), algorithm="nids")
+    assert not meeting.honest_outcomes
+    hears = {"both": (0, 2, 4), "one-sided": (2, 4)}[pairing]  # of one-sided terms the first end sends all
+    for neighbour in hears:
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent a random term that nobody draws")
+
+
+def test_a_term_beyond_all_draws_would_tell_a_coefficient_without_its_mask():
+    """What is refused above, and why: of 63.9 and 64.1, hidden behind σ = 10, it makes 0 and 128."""
+    lattice = AffineMasks(10.0).lattice(agents=5, links=7)
+    masks = [3.0 * lattice.step, -17.0, 12.0]  # of honest links, far below the unit in the last place of 2⁶⁰
+    for theta, left in ((63.9, 0.0), (64.1, 128.0)):
+        assert (lattice.round(np.array(theta)) + (sum(masks) + 2.0**59)) - 2.0**59 == left
+
+
+def test_whoever_sends_a_public_key_that_is_none_is_named():
+    liar = trading(lambda r: np.zeros_like(r) if r.shape[1] == 4 else r)
+    meeting = Meeting(liar, at=1, masks=AffineMasks(10.0, pairing="seeds"), algorithm="nids")
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]) == "member 1 sent a public key that is none."
+
+
 def quadratics():
     rng = np.random.default_rng(3)
     return [tacit.Quadratic(np.diag(rng.uniform(1, 2, M)), rng.standard_normal(M)) for _ in range(5)]
@@ -512,6 +564,16 @@ def test_both_ends_of_the_link_keep_signed_evidence_and_nothing_is_sent_after_it
         verified(evidence.replace(mirrored[0].own.encode(), b"0" * 64), _certificate(peers, mirrored[0].member))
     with pytest.raises(FileError, match="has signed"):
         verified(evidence, _certificate(peers, mirrored[0].neighbour))
+
+
+def test_members_whose_boxes_differ_refuse_each_other_before_a_masked_number_leaves(federation, memory):
+    """With the same totals they would come to different points: the limits on x decide them, too."""
+    peers = federation(algorithm="newton", privacy=SumMasks(), n=4)
+    boxed = [cost + tacit.Box(-1.0, 1.0 if i else 2.0) for i, cost in enumerate(peers.job.costs)]
+    peers.job = replace(peers.job, costs=boxed, stack=stack(boxed))
+    world, ends = peers.play(memory, patience=60.0)
+    assert all(isinstance(end, NetworkError) for end in ends.values())
+    assert not [a for _, a, b, _ in world.spoken if "member-0" in (a, b)]
 
 
 def test_a_neighbour_that_never_stops_talking_does_not_stop_the_clock():
