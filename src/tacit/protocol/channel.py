@@ -274,7 +274,7 @@ class Dialogue:
             )
         if greeting.limits and channel.limits and greeting.limits != channel.limits:
             raise ProtocolError(
-                f"{channel.neighbour} has other limits on x in its cost than this member, and the two would come to "
+                f"{channel.neighbour} has other limits on x in its cost than this member: the two would come to "
                 "different points. Agree on one box."
             )
         channel.refuse_unsent(frame.acknowledged)
