@@ -331,11 +331,95 @@ class UsesOtherMasks(Liar):
         return super().sum(v + np.uint64(0x9E3779B97F4A7C15), add)
 
 
-@pytest.mark.parametrize("liar", [AddsToTheTotal, UsesOtherMasks], ids=lambda liar: liar.__name__)
+class SpeaksLast(Liar):
+    """The root waits for everybody's words and then chooses the total, but for the complaint."""
+
+    def sum(self, v, add=np.add):
+        self.confirm()
+        for child in self._children:
+            v = add(v, self._receive(child, like=v))
+        v = np.concatenate([v[:-1] & ~(WORD - np.uint64(1)), v[-1:]])
+        for child in self._children:
+            self._links.send(child, v)
+        self._transcript.add(v)
+        return v
+
+
+@pytest.mark.parametrize("liar", [AddsToTheTotal, UsesOtherMasks, SpeaksLast], ids=lambda liar: liar.__name__)
 def test_a_lie_about_ones_own_numbers_is_not_noticed_and_is_the_same_lie_to_all(liar):
     meeting = Meeting(liar, masks=SumMasks())
     meeting.check()
     assert not meeting.names_link()
+
+
+NO_NUMBERS = {
+    "NaN": lambda v: np.full(v.shape, np.nan),
+    "infinity": lambda v: np.full(v.shape, -np.inf),
+    "more than any cost leads to": lambda v: np.full(v.shape, 1e300),
+    "another shape": lambda v: np.concatenate([v, v[:1]]),
+    "too few": lambda v: v[:1],
+    "another kind": lambda v: v.view(np.int64),
+    "nothing at all": lambda v: v[:0],
+}
+
+
+def adding_up(spoil, *, downwards):
+    """Return a liar that sends *spoil*(sum) up to its parent, or down to its children, in the third sum."""
+
+    class InSums(Liar):
+        def up(self, v):
+            return v if downwards or self.sums else spoil(v)
+
+        def down(self, child, total):
+            return spoil(total) if downwards and self.sums == 1 else total
+
+        def sum(self, v, add=np.add):
+            return super().sum(v, add) if v.dtype == np.uint64 else self.plain(v, add)
+
+        def plain(self, v, add):
+            """Add up in the open, as quadratic masks let sums be."""
+            for child in self._children:
+                v = add(v, self._receive(child, like=v))
+            if self._parent is not None:
+                self._links.send(self._parent, self.up(v))
+                v = self._receive(self._parent, like=v)
+            self.sums += 1
+            for child in self._children:
+                self._links.send(child, self.down(child, v))
+            self._transcript.add(v)
+            return v
+
+    return InSums
+
+
+@pytest.mark.parametrize("masks", [SumMasks(), SumMasks(pairing="seeds"), QuadraticMasks(10.0)], ids=str)
+@pytest.mark.parametrize("downwards", [False, True], ids=["up", "down"])
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_whoever_sends_no_sum_is_named_by_everybody_that_it_sends_it_to(kind, downwards, masks):
+    """Member 1 has the root above it, and member 4 below."""
+    costs = quadratics() if isinstance(masks, QuadraticMasks) else None
+    liar = adding_up(NO_NUMBERS[kind], downwards=downwards)
+    meeting = Meeting(liar, at=1, masks=masks, algorithm="direct" if costs else "newton", costs=costs)
+    assert not meeting.honest_outcomes
+    assert str(meeting.errors[4 if downwards else 0]).startswith("member 1 sent")
+
+
+class SpeaksOutOfTurn(Liar):
+    """Says something to a neighbour to which no way of the tree leads: as if it were above it, or below."""
+
+    def sum(self, v, add=np.add):
+        apart = [row for row in range(self.degree) if row != self._parent and row not in self._children]
+        for row in apart if self.sums == 2 else ():
+            self._links.send(row, v)
+        return super().sum(v, add)
+
+
+def test_whoever_claims_another_place_in_the_tree_is_named():
+    """The tree follows from the manifest, and nobody is asked: a sum from elsewhere is not what is due."""
+    meeting = Meeting(SpeaksOutOfTurn, at=1, masks=SumMasks())
+    meeting.check()
+    assert str(meeting.errors[2]).startswith("member 1 sent")
+    assert not meeting.honest_outcomes
 
 
 class PutBack(LinkedPeers):
@@ -492,6 +576,33 @@ def test_a_term_beyond_all_draws_would_tell_a_coefficient_without_its_mask():
     masks = [3.0 * lattice.step, -17.0, 12.0]  # of honest links, far below the unit in the last place of 2⁶⁰
     for theta, left in ((63.9, 0.0), (64.1, 128.0)):
         assert (lattice.round(np.array(theta)) + (sum(masks) + 2.0**59)) - 2.0**59 == left
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("masks", [AffineMasks(10.0), SumMasks()], ids=["Gaussian", "uniform"])
+def test_whoever_sends_no_random_term_is_named_by_every_neighbour(kind, masks):
+    class InMasks(Liar):
+        def _traded(self, r, only, *, digests=False):
+            like, sent = list(r), [NO_NUMBERS[kind](row) for row in r]
+            return np.stack(self._received(self._links.exchange(sent), like=like, digests=digests))
+
+    sums = isinstance(masks, SumMasks)
+    meeting = Meeting(InMasks, at=1, masks=masks, algorithm="newton" if sums else "nids")
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent")
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_whoever_sends_no_digest_is_named_by_every_neighbour(kind):
+    class InDigests(Liar):
+        def _compare_all(self, hops):
+            self._links.exchange([NO_NUMBERS[kind](self._transcript.words)] * self.degree)
+
+    meeting = Meeting(InDigests, at=1, masks=AffineMasks(10.0), algorithm="nids", barriers=True)
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent")
 
 
 def test_whoever_sends_a_public_key_that_is_none_is_named():
