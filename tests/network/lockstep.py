@@ -20,7 +20,8 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Alarm, Dialogue, Kind, Parser, Phase
+from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Phase
+from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -55,11 +56,11 @@ class Links:
             self._all.cut(self._name, other)
         self._all.online.pop(self._name, None)
 
-    def write(self, frames: dict[str, bytes]) -> None:
+    def write(self, frames: dict[str, list[Frame]]) -> None:
         self._all.act()
-        for other, data in frames.items():
+        for other, each in frames.items():
             if self.neighbours[other].open:
-                self._all.lay(self._name, other, data)
+                self._all.lay(self._name, other, b"".join(pieces(each)))
         self._all.act()
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:

@@ -28,14 +28,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 import msgspec
 
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol.alarm import Alarm
-from tacit.protocol.frames import Frame, Kind, Parser, Parting
+from tacit.protocol.frames import Bytes, Frame, Kind, Parser, Parting
 from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
@@ -92,7 +92,7 @@ class Channel:
         self.speaks = protocol if protocol in SPOKEN else PROTOCOL
         """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
-        self.inbox: deque[bytes] = deque()
+        self.inbox: deque[Bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
         self.announced: float = 0  # infinite until the peer tells
         self.confirmed = 0
@@ -165,7 +165,7 @@ class Channel:
         """Go on from a checkpoint, once the setting-up has been done again."""
         self.cursor, self.used = cursor, used
 
-    def take(self) -> bytes | None:
+    def take(self) -> Bytes | None:
         """Return the next message for the algorithm; None if it has not come."""
         if not self.inbox:
             return None
@@ -236,20 +236,33 @@ class Dialogue:
     def __init__(self, channel: Channel) -> None:
         self.channel, self.phase = channel, Phase.NEW
         self._parser = Parser(channel.limit)
+        self._rules = _TABLE[Phase.NEW]
+
+    @property
+    def room(self) -> memoryview | None:
+        """Where the rest of a long message belongs that has begun to come."""
+        return self._parser.room
+
+    def filled(self, count: int) -> list[Frame]:
+        """Take note that so many bytes were put into the room; return the frames to send in answer."""
+        return self._heard(self._parser.filled(count))
 
     def feed(self, data: bytes) -> list[Frame]:
         """Take bytes that arrived; return the frames to send in answer."""
+        return self._heard(self._parser.feed(data))
+
+    def _heard(self, frames: list[Frame]) -> list[Frame]:
         answers: list[Frame] = []
-        for frame in self._parser.feed(data):
-            handler = _TABLE[self.phase].get(frame.kind)
-            if handler is None:
+        for frame in frames:
+            rule = self._rules.get(frame.kind)
+            if rule is None:
                 raise ProtocolError(
                     f"{self.channel.neighbour} sent {frame.kind.name} where the link is {self.phase.name}."
                 )
-            answers += handler(self, frame)
+            answers += rule(self, frame)
         return answers
 
-    def _greeted(self, frame: Frame) -> list[Frame]:
+    def _greeted(self, frame: Frame) -> Sequence[Frame]:
         channel = self.channel
         try:
             versions = msgspec.json.decode(frame.body, type=_Versions)
@@ -281,11 +294,11 @@ class Dialogue:
         again = channel.wanted(greeting.wanted)
         channel.announced = min(channel.announced, greeting.wanted)
         channel.acknowledged(frame.acknowledged)
-        self.phase = Phase.OPEN
+        self.phase, self._rules = Phase.OPEN, _TABLE[Phase.OPEN]
         channel.unfit, channel.alarm = False, None
         return again
 
-    def _data(self, frame: Frame) -> list[Frame]:
+    def _data(self, frame: Frame) -> Sequence[Frame]:
         channel = self.channel
         news = frame.acknowledged > channel.confirmed
         if news:
@@ -293,14 +306,14 @@ class Dialogue:
         channel.arrived(frame)
         if news:
             channel.acknowledged(frame.acknowledged)
-        return []
+        return ()
 
-    def _ping(self, frame: Frame) -> list[Frame]:
+    def _ping(self, frame: Frame) -> Sequence[Frame]:
         self.channel.acknowledged(frame.acknowledged)
-        return []
+        return ()
 
-    def _bye(self, frame: Frame) -> list[Frame]:
-        alarm = Alarm.decode(frame.body)
+    def _bye(self, frame: Frame) -> Sequence[Frame]:
+        alarm = Alarm.decode(bytes(frame.body))
         try:
             why = Parting(frame.body) if alarm is None else Parting.STOPPED
         except ValueError:
@@ -308,10 +321,10 @@ class Dialogue:
         self.channel.acknowledged(frame.acknowledged)
         self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
-        return []
+        return ()
 
 
-_TABLE: dict[Phase, dict[Kind, Callable[[Dialogue, Frame], list[Frame]]]] = {
+_TABLE: dict[Phase, dict[Kind, Callable[[Dialogue, Frame], Sequence[Frame]]]] = {
     Phase.NEW: {Kind.HELLO: Dialogue._greeted},
     Phase.OPEN: {Kind.DATA: Dialogue._data, Kind.PING: Dialogue._ping, Kind.BYE: Dialogue._bye},
 }

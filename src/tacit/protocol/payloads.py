@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ProtocolError
+from tacit.protocol.frames import Bytes
 
 FLOATS = b"f"
 """What a message of float64 numbers begins with."""
@@ -24,7 +25,7 @@ _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 def encode(array: NDArray[Any]) -> bytes:
     """Return a vector of 64-bit numbers as bytes."""
     letter = _KINDS[array.dtype.kind]
-    if letter == FLOATS and not np.vdot(array, array) <= _HUGE**2 and not _is_of_this_world(array):
+    if letter == FLOATS and not np.vdot(array, array) <= _HUGE**2 and not np.abs(array).max() <= _HUGE:
         raise ProtocolError(
             f"the numbers of this member are beyond {_HUGE:g}, or none at all (NaN or infinite), and were not "
             "sent: a neighbour has sent very large ones, or the step is too long for the costs."
@@ -32,25 +33,27 @@ def encode(array: NDArray[Any]) -> bytes:
     return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
 
 
-def decode(body: bytes, sender: str = "a peer") -> NDArray[Any]:
+def decode(body: Bytes, sender: str = "a peer") -> NDArray[Any]:
     """Return the vector; refuse what is none, and say who sent it."""
-    dtype = _LETTERS.get(body[:1])
+    dtype = _LETTERS.get(bytes(body[:1]))
     if dtype is None or len(body) % 8 != 1:
         raise ProtocolError(f"{sender} sent a message that is no vector of numbers.", neighbour=sender)
-    array = np.frombuffer(body, dtype=dtype, offset=1)
-    if dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(array)):
-        raise ProtocolError(
-            f"{sender} sent a number that is none (NaN or infinite): its run has come apart.", neighbour=sender
-        )
-    if dtype.kind == "f" and not _is_of_this_world(array):
-        raise ProtocolError(
-            f"{sender} sent a number beyond {_HUGE:g}: no cost in any unit leads there.", neighbour=sender
-        )
+    array = np.frombuffer(body[1:], dtype=dtype)
+    if dtype.kind == "f" and not np.vdot(array, array) <= _HUGE**2:  # else all are small enough
+        _refuse_wild(array, sender)
     return array
 
 
-def _is_of_this_world(array: NDArray[Any]) -> bool:
-    return not array.size or bool(max(array.max(), -array.min()) <= _HUGE)
+def _refuse_wild(array: NDArray[Any], sender: str) -> None:
+    """Refuse numbers that are none, or beyond all bounds."""
+    if not np.logical_and.reduce(np.isfinite(array)):
+        raise ProtocolError(
+            f"{sender} sent a number that is none (NaN or infinite): its run has come apart.", neighbour=sender
+        )
+    if not max(array.max(), -array.min()) <= _HUGE:
+        raise ProtocolError(
+            f"{sender} sent a number beyond {_HUGE:g}: no cost in any unit leads there.", neighbour=sender
+        )
 
 
 def longest(dim: int, *, curvature: bool = True, points: int = 1) -> int:

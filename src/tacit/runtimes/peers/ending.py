@@ -41,7 +41,7 @@ def part(connections: Connections, store: Store, *, clock: Callable[[], float]) 
     leaving = Farewell(clock())
     while (now := clock()) < leaving.ends:
         seen = lines()
-        connections.write({name: _goodbye(connections, name) for name in leaving.look(seen, now)})
+        connections.write({name: [_goodbye(connections, name)] for name in leaving.look(seen, now)})
         record = store.advance(Goodbyes(line.name for line in seen if line.needs_nothing))
         if record.stage is Stage.PARTED:
             connections.wait(lambda: False, _LAST_WORDS)
@@ -57,9 +57,9 @@ def part(connections: Connections, store: Store, *, clock: Callable[[], float]) 
     return False
 
 
-def _goodbye(connections: Connections, name: str) -> bytes:
+def _goodbye(connections: Connections, name: str) -> Frame:
     with connections.guard:
-        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used).encode()
+        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used)
 
 
 def write_whole(path: Path, data: bytes) -> None:
