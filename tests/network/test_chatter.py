@@ -43,16 +43,16 @@ class Chatter(Lockstep):
     """A world in which one member says something in every turn, once it has stopped saying what is due."""
 
     chatter, silent = staticmethod(pings), False
-    began = alone = 0.0
-    """When the member stopped, and when it was the last one left."""
+    began = others_left = 0.0
+    """When the member fell silent, and until when others were there."""
 
     def __init__(self, **settings):
         super().__init__(**settings)
         self.begun = {}
 
     def turned(self, turn, players):
-        if [player.name for player in players] == [LIAR]:
-            self.alone = self.alone or self.now
+        if any(player.name != LIAR for player in players):
+            self.others_left = self.now
         for a, b in list(self._pipes):
             if a == LIAR and self.silent:
                 said = self.chatter(self, b)
@@ -95,7 +95,7 @@ def test_whoever_talks_for_ever_is_waited_for_as_long_as_one_who_is_silent(
     monkeypatch.setattr("tacit.runtimes.peers.agent.LinkedPeers", Silent)
     peers = federation(algorithm=algorithm, privacy=privacy, n=6)
     _, ends = peers.play(world, patience=PATIENCE)
-    assert 0.0 < worlds[0].began < worlds[0].alone < worlds[0].began + 3 * PATIENCE
+    assert 0.0 < worlds[0].began < worlds[0].others_left < worlds[0].began + 3 * PATIENCE
     for name in peers.names[1:]:
         assert isinstance(ends[name], NetworkError)
         assert "has not answered for" in str(ends[name])

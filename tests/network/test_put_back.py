@@ -80,7 +80,9 @@ def job_of(pairing, algorithm):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("pairing", PAIRINGS)
-def test_numbers_at_another_point_are_behind_other_masks_where_all_were_put_back_and_lied_to(lives, pairing, algorithm):
+def test_numbers_at_another_point_are_behind_other_masks_where_all_were_put_back_and_lied_to(
+    lives, pairing, algorithm
+):
     """Nobody can notice it: all honest members are told the same, as they were before, and it is something else."""
     told = {"pairing": pairing, "algorithm": algorithm}
     (before, held), (after, holds) = lives(**told, lies=False), lives(**told, lies=True)
