@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from tacit.errors import InputError
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.rotation import refuse_unsigned
 from tacit.runtimes.peers.epochs import carried_by
 from tacit.runtimes.peers.seat import Origin, Seat
@@ -25,10 +25,7 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     """Return the manifest of the next epoch: the same run without some members and links."""
     gone, links = set(members), list(links)
     down = {frozenset(link) for link in links}
-    strangers = sorted(gone - set(manifest.members))
-    if strangers:
-        meant = did_you_mean(strangers[0], manifest.members)
-        raise InputError(f"{strangers[0]!r} is no member; the manifest has {', '.join(manifest.members)}.{meant}")
+    refuse_strangers(manifest, sorted(gone))
     missing = [link for link in links if frozenset(link) not in map(frozenset, manifest.links)]
     if missing:
         stranger = next((name for name in missing[0] if name not in manifest.members), None)
@@ -72,19 +69,13 @@ def refuse_unrelated(before: Manifest, after: Manifest) -> None:
     for name in fresh:
         refuse_unsigned(name, stay[name], after.members[name])
     gone = set(before.members) - set(stay)
-    expected = (
-        _next(before, gone, {frozenset(link) for link in down})
-        if fresh
-        else without(before, members=gone, links=down)
-    )
-    moved = {
-        name: stay[name]
-        if name in fresh
-        else msgspec.structs.replace(member, address=stay[name].address)
-        if name in stay
-        else member
-        for name, member in after.members.items()
-    }
+    if fresh:
+        expected = _next(before, gone, {frozenset(link) for link in down})
+    else:
+        expected = without(before, members=gone, links=down)
+    moved = dict(after.members)
+    for name, member in stay.items():
+        moved[name] = member if name in fresh else msgspec.structs.replace(moved[name], address=member.address)
     if msgspec.structs.replace(after, members=moved, relay=before.relay) != expected:
         raise InputError(
             "this manifest does not follow from the one before it: from epoch to epoch members and links are left "

@@ -31,11 +31,10 @@ from cryptography.x509.oid import NameOID
 from tacit.errors import FileError, InputError
 from tacit.federation.cards import Card, Paths, certificate_of, read_card, write_files
 from tacit.federation.expiry import end_of, refuse_ended
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.sections import Member
 from tacit.runtimes.peers.identity import der, pin, refuse_bad_name
 from tacit.runtimes.peers.keys import read_key
-from tacit.spelling import did_you_mean
 
 _SIGNED = ec.ECDSA(hashes.SHA256())
 
@@ -94,10 +93,8 @@ def rekeyed(
 
     Members who take part already go on in the epoch; what they have published stays under the masks that they have.
     """
-    before = manifest.members.get(card.name)
-    if before is None:
-        meant = did_you_mean(card.name, manifest.members)
-        raise InputError(f"{card.name!r} is no member; the manifest has {', '.join(manifest.members)}.{meant}")
+    refuse_strangers(manifest, [card.name])
+    before = manifest.members[card.name]
     if der(card.certificate) == der(before.certificate):
         raise InputError(f"the manifest has this key of {card.name} already.")
     refuse_ended(manifest, now)
