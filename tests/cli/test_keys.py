@@ -40,7 +40,7 @@ def test_a_next_key_is_made_by_its_owner_and_accepted_by_one_command(run, made):
 
 
 def test_a_check_warns_of_a_last_day(run, made):
-    code, out, _ = run("federation", "check", "f.toml")
+    _, out, _ = run("federation", "check", "f.toml")
     assert "Warning: the key of north ends in 19 days, on " in out
     assert "south" not in out.partition("Warning")[2].split("\n")[0]
     _, out, _ = run("federation", "check", "f.toml", "--json")
