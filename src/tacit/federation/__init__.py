@@ -28,12 +28,14 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
 from tacit.federation.rotation import rekeyed, write_next_card
 from tacit.federation.sections import Masks, Member, Model, Stop
+from tacit.federation.standing import Condition, Standing, standing_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.runtimes.peers.identity import write_key
 
 __all__ = [
     "Assessment",
     "Card",
+    "Condition",
     "Consent",
     "Fitting",
     "Hiding",
@@ -45,6 +47,7 @@ __all__ = [
     "Participation",
     "Permit",
     "Plan",
+    "Standing",
     "Statements",
     "Stop",
     "ask_ledger",
@@ -57,6 +60,7 @@ __all__ = [
     "participate",
     "read_card",
     "rekeyed",
+    "standing_of",
     "statements_of",
     "without",
     "write_card",
