@@ -28,7 +28,7 @@ from typing import Any
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
-from tacit.protocol.frames import pieces
+from tacit.protocol.frames import HEAD
 from tacit.protocol.meeting import Meeting, Side
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
@@ -131,11 +131,12 @@ class Connections:
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
         """Let messages come until *goal* holds, or for so long; return whether it holds."""
-        end = self._clock() + seconds
         self._take_over()
         try:
+            end = 0.0
             while not goal():
                 now = self._clock()
+                end = end or now + seconds
                 if now >= end:
                     return False
                 if self._settled and now < self._tended + _ABSENCE:
@@ -301,12 +302,13 @@ class Connections:
 
     def _put(self, neighbour: Neighbour, frames: Sequence[Frame]) -> None:
         connection = neighbour.connection
-        if connection is not None:
-            cut = pieces(frames)
-            neighbour.bytes_out += sum(map(len, cut))
-            connection.tls.write(cut)
-            if connection.tls.is_full:
-                connection.watch()
+        if connection is None:
+            return
+        for frame in frames:
+            connection.tls.write(frame.pieces())
+            neighbour.bytes_out += HEAD + len(frame.body)
+        if connection.tls.is_full:
+            connection.watch()
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
@@ -345,24 +347,19 @@ class _Connection:
             self._neighbour.ended("no answer")
             self.tls.abort()
 
-    @property
-    def room(self) -> memoryview | None:
-        """Where the rest of a long message belongs that has begun to come."""
-        return self._dialogue.room
+    def heard(self, data: bytes) -> memoryview | None:
+        """Hear what has come; return where the rest of a long message belongs that has begun."""
+        return self._take(self._dialogue.feed, data, len(data))
 
-    def heard(self, data: bytes) -> None:
-        """Hear what has come."""
-        self._take(self._dialogue.feed, data, len(data))
+    def filled(self, count: int) -> memoryview | None:
+        """Hear what has come into its place."""
+        return self._take(self._dialogue.filled, count, count)
 
-    def filled(self, count: int) -> None:
-        """Hear what has come into the room."""
-        self._take(self._dialogue.filled, count, count)
-
-    def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> None:
+    def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> memoryview | None:
         """Hear, unless a newer connection has replaced this one."""
         neighbour, every = self._neighbour, self._all
         if neighbour.connection is not self:
-            return
+            return None
         neighbour.last_seen = every._clock()
         neighbour.bytes_in += count
         try:
@@ -371,7 +368,7 @@ class _Connection:
         except ProtocolError as error:
             every._violated(neighbour, error)
             self.tls.abort()
-            return
+            return None
         if not neighbour.open and self._dialogue.phase is Phase.OPEN:
             neighbour.open = True
             neighbour.ended("")
@@ -380,6 +377,7 @@ class _Connection:
             every._put(neighbour, answers)
         if every._goal is not None and every._goal():
             every._loop.stop()
+        return self._dialogue.room
 
     def ended(self, error: Exception | None) -> None:
         """Let go."""
