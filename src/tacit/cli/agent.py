@@ -139,7 +139,7 @@ def agent_command(
 
 
 def _show(report: MemberReport) -> None:
-    from tacit.cli.summary import vector
+    from tacit.solving.summary import vector
 
     verdict, table = report.outcome.verdict, report.table
     typer.echo(f"status:       {verdict.status}. {verdict.sentence}")

@@ -24,7 +24,7 @@ def say(links: Connections, goodbye: bytes, *, within: float, clock: Callable[[]
     while len(heard) < len(links.neighbours) and (seconds := end - clock()) > 0:
         links.wait(lambda: bool(ready()), seconds)
         new = ready()
-        links.write(dict.fromkeys(new, [frame]))
+        links.write({name: [frame] for name in new})
         heard |= new
     links.wait(lambda: False, _TO_LEAVE)
     return sorted(heard)

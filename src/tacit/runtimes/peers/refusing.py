@@ -36,7 +36,7 @@ def tell_unfit(
 
     def tell(links: Connections) -> bool:
         new = {n.name for n in links.neighbours.values() if n.open} - heard
-        links.write(dict.fromkeys(new, [goodbye]))
+        links.write({name: [goodbye] for name in new})
         heard.update(new)
         return len(heard) == len(links.neighbours)
 
