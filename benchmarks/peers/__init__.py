@@ -1,6 +1,6 @@
 """Real agents over TLS, as `tacit agent` runs them: rounds a second beside references, and what an agent costs.
 
-`throughput` compares exchanges, `footprint` tells what whole runs take. `agents` runs tacit; `streams`, `polling`
+`throughput` compares exchanges, `footprint` tells what whole runs take, `together` what `tacit up` does. `agents` runs tacit; `streams`, `polling`
 and `grpc_links` are the references; `processes` starts them all alike.
 """
 
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from benchmarks.peers.footprint import footprint
 from benchmarks.peers.throughput import throughput
+from benchmarks.peers.together import together
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     throughput()
     footprint()
+    together()

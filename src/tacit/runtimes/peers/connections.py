@@ -2,10 +2,11 @@
 
 Everything here runs in one event loop. The algorithm's thread drives it while it waits for messages, so that a
 round costs no change of threads; when the algorithm is busy for longer, a steward thread drives it in the
-meantime. Of every two neighbours one dials the other, or both meet at a relay. Every connection is read whenever
-the loop is driven, so that two agents who both write a long message never wait for each other. A connection that
-brings nothing for *silence* seconds, or something wrong, is closed, and the neighbour dialled again with growing
-pauses; channels do not notice.
+meantime. Waking up costs more than a round where many agents share a machine: the steward looks the more rarely
+whether it is needed, the longer it was not. Of every two neighbours one dials the other, or both meet at a relay.
+Every connection is read whenever the loop is driven, so that two agents who both write a long message never wait
+for each other. A connection that brings nothing for *silence* seconds, or something wrong, is closed, and the
+neighbour dialled again with growing pauses; channels do not notice.
 
 A *connection* is one TLS session that carries the channel of a link for a while: a `_Connection` here, over a
 `TlsSocket`, with the `Dialogue` that greets and cuts frames.
@@ -38,7 +39,8 @@ from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
 
-_ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
+_ABSENCE, _LONGEST_ABSENCE = 0.05, 0.4  # seconds between two looks of the steward at whether it is needed
+_UNTENDED = 0.25  # seconds that dialling, accepting and pinging may wait while all connections are open
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
 
@@ -100,6 +102,7 @@ class Connections:
         self._loop = asyncio.new_event_loop()
         self._driving = threading.Lock()  # whoever holds it may run the loop, and touch what lives in it
         self._wanted = False  # by the algorithm's thread: the steward lets go
+        self._visits = 0  # of the algorithm's thread
         self._over = threading.Event()
         self._goal: Callable[[], bool] | None = None
         self._thread = threading.Thread(target=self._run, name="tacit-links", daemon=True)
@@ -139,8 +142,8 @@ class Connections:
                 end = end or now + seconds
                 if now >= end:
                     return False
-                if self._settled and now < self._tended + _ABSENCE:
-                    self._hear(_ABSENCE)
+                if self._settled and now < self._tended + _UNTENDED:
+                    self._hear(min(_UNTENDED, end - now))
                 else:
                     self._tend(goal, min(_ABSENCE, end - now))
         finally:
@@ -149,6 +152,7 @@ class Connections:
 
     def _take_over(self) -> None:
         """Take the loop from the steward."""
+        self._visits += 1
         if not self._driving.acquire(blocking=False):
             self._wanted = True
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -203,13 +207,18 @@ class Connections:
                 return
             finally:
                 self._ready.set()
-        while not self._over.wait(_ABSENCE):
-            if not self._wanted and self._driving.acquire(blocking=False):
+        pause, visits = _ABSENCE, -1
+        while not self._over.wait(pause):
+            absent, visits = visits == self._visits, self._visits
+            if absent and not self._wanted and self._driving.acquire(blocking=False):
                 try:
                     if not self._wanted:
                         self._loop.run_forever()
                 finally:
                     self._driving.release()
+                pause = _ABSENCE
+            else:  # the algorithm is here, and will be for a while
+                pause = min(2.0 * pause, _LONGEST_ABSENCE)
         with self._driving:
             door.shut()
             pending = asyncio.all_tasks(self._loop)
