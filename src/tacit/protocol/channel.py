@@ -99,6 +99,8 @@ class Channel:
         """Whether the peer has said BYE: it needs nothing more."""
         self.unfit = False
         """Whether the peer has said that its data do not match, and has not come back since."""
+        self.outdated = False
+        """Whether the peer knows of more that passed here than this side does: its file is lost, or an old one."""
         self.alarm: Alarm | None = None
         """Why the peer has stopped the run, if it has, and has not come back since."""
 
@@ -198,11 +200,16 @@ class Channel:
 
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
-        first = self.kept_from
-        if not first <= number <= max(self.next_out, self.announced):
+        if number < self.kept_from:
             raise ProtocolError(
-                f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
-                "files do not belong to the same run."
+                f"{self.neighbour} wants message {number}, and has said that it would want none before "
+                f"{self.kept_from}: its file of this run is lost, or an older one was put back. It was told so; "
+                "this run goes on with the file that it had, or without it."
+            )
+        if number > max(self.next_out, self.announced):
+            raise ProtocolError(
+                f"{self.neighbour} wants message {number}, and the file of this member knows of {self.next_out} "
+                "that were sent: it is not that of the run, or an older one."
             )
         return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if number <= k < self.written]
 
@@ -232,6 +239,8 @@ class Dialogue:
     def __init__(self, channel: Channel) -> None:
         self.channel, self.phase = channel, Phase.NEW
         self._parser = Parser(channel.limit)
+        self.last_words: Frame | None = None
+        """What the peer is still to hear where a violation ends the dialogue."""
         self._rules = _TABLE[Phase.NEW]
 
     @property
@@ -281,8 +290,12 @@ class Dialogue:
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
                 "lines of the files, or agree on a data dictionary."
             )
-        channel.refuse_unsent(frame.acknowledged)
+        known = max(channel.next_out, channel.announced)
+        channel.outdated = max(greeting.wanted, frame.acknowledged) > known
+        if greeting.wanted < channel.kept_from:
+            self.last_words = Frame(Kind.BYE, 0, 0, Parting.LOST.value)
         again = channel.wanted(greeting.wanted)
+        channel.refuse_unsent(frame.acknowledged)
         channel.announced = min(channel.announced, greeting.wanted)
         channel.acknowledged(frame.acknowledged)
         self.phase, self._rules = Phase.OPEN, _TABLE[Phase.OPEN]
@@ -310,6 +323,7 @@ class Dialogue:
         except ValueError:
             raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
+        self.channel.outdated = why is Parting.LOST
         self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
         return ()

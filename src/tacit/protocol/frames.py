@@ -39,6 +39,7 @@ class Parting(Enum):
 
     DONE = b""  # it has its answer
     UNFIT = b"unfit"  # its data do not match what all agreed on; it may come back with others
+    LOST = b"lost"  # the other side asks for what it has had: its file is lost, or an older one was put back
     STOPPED = b"stopped"  # it has noticed something, or has heard that somebody has: `tacit.protocol.alarm`
 
 

@@ -42,6 +42,7 @@ log = logging.getLogger("tacit.peers")
 _ABSENCE, _LONGEST_ABSENCE = 0.05, 0.4  # seconds between two looks of the steward at whether it is needed
 _UNTENDED = 0.25  # seconds that dialling, accepting and pinging may wait while all connections are open
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+_LAST_WORDS = 1.0  # seconds for a neighbour to hear why a link is closed
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
 
 
@@ -65,8 +66,8 @@ class Neighbour:
     bytes_out: int = 0
     trouble: str = ""
     """Why the last connection ended, for people; empty while all is well."""
-    turned_away: bool = False
-    """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
+    turned_away: int = 0
+    """How often in a row it ended as where this agent's certificate is not known: at once, without a greeting."""
     open: bool = False
     meeting: Meeting | None = None
     """How it is met where neither can be dialled: host and port are then those of a relay."""
@@ -75,7 +76,8 @@ class Neighbour:
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
-        self.trouble, self.turned_away = trouble, turned_away and self.meeting is None
+        away = turned_away and self.meeting is None
+        self.trouble, self.turned_away = trouble, self.turned_away + 1 if away else 0
 
 
 class Connections:
@@ -333,8 +335,9 @@ class _Connection:
             neighbour.connection.tls.abort()
         self._all, self._neighbour = connections, neighbour
         self.tls: TlsSocket = tls
+        self._is_deaf = False
         neighbour.connection, neighbour.open, connections._settled = self, False, False
-        neighbour.ended("")
+        neighbour.trouble = ""
         self._dialogue = Dialogue(neighbour.channel)
         self._number = tls.fileno()
         self.watch()
@@ -367,7 +370,7 @@ class _Connection:
     def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> memoryview | None:
         """Hear, unless a newer connection has replaced this one."""
         neighbour, every = self._neighbour, self._all
-        if neighbour.connection is not self:
+        if neighbour.connection is not self or self._is_deaf:
             return None
         neighbour.last_seen = every._clock()
         neighbour.bytes_in += count
@@ -376,7 +379,7 @@ class _Connection:
                 answers = way(what)
         except ProtocolError as error:
             every._violated(neighbour, error)
-            self.tls.abort()
+            self._hang_up(self._dialogue.last_words)
             return None
         if not neighbour.open and self._dialogue.phase is Phase.OPEN:
             neighbour.open = True
@@ -387,6 +390,19 @@ class _Connection:
         if every._goal is not None and every._goal():
             every._loop.stop()
         return self._dialogue.room
+
+    def _hang_up(self, last_words: Frame | None) -> None:
+        """Close the connection; where there is something left to say, a little later, and deaf from now on.
+
+        Closed at once, with more to read, it would be reset, and what was said last might be lost.
+        """
+        neighbour, every = self._neighbour, self._all
+        if last_words is None:
+            self.tls.abort()
+            return
+        every._put(neighbour, [last_words])
+        self._is_deaf = True
+        every._loop.call_later(_LAST_WORDS, self.tls.abort)
 
     def ended(self, error: Exception | None) -> None:
         """Let go."""

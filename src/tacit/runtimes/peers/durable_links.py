@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
-from tacit.errors import NetworkError, StoppedError, TacitError
+from tacit.errors import NetworkError, OutdatedError, StoppedError, TacitError
 from tacit.masks import Keystream
 from tacit.protocol import Channel, Frame, decode, encode
 from tacit.protocol.frames import Bytes
@@ -44,6 +44,7 @@ from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
 
 _EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 2.0, 512, 1 << 24  # how often a checkpoint is taken
+_WITNESSES = 2  # neighbours: one may lie
 _BEHIND = 4  # times as much may be sent before the algorithm waits for the disk
 
 
@@ -141,7 +142,7 @@ class DurableLinks:
         def here() -> bool:
             for row in rows:
                 if not channels[row].inbox:
-                    return any(channel.alarm for channel in channels)
+                    return any(channel.alarm for channel in channels) or self._is_outdated
             return True
 
         while not self._connections.wait(here, min(1.0, self._patience)):
@@ -159,8 +160,13 @@ class DurableLinks:
         if not all(channels[row].inbox for row in rows):
             self._refuse_to_wait()
 
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether this member's file is lost or old, by word of two neighbours, or of all that it has."""
+        return sum(channel.outdated for channel in self._channels) >= min(_WITNESSES, len(self._channels))
+
     def _refuse_to_wait(self) -> None:
-        """Say who has stopped the run: what is waited for will not come."""
+        """Say why what is waited for will not come: who has stopped the run, or who knows this member better."""
         for name, channel in zip(self._names, self._channels, strict=True):
             if channel.alarm is not None:
                 member, neighbour = channel.alarm.member, channel.alarm.neighbour
@@ -170,6 +176,9 @@ class DurableLinks:
                     member if member in self._members else name,  # a liar may write anything there
                     neighbour if neighbour in self._members else "",
                 )
+        if self._is_outdated:
+            names = zip(self._names, self._channels, strict=True)
+            raise OutdatedError([name for name, channel in names if channel.outdated])
 
     def flush(self) -> None:
         """Make safe what must be, and send what was drawn up."""
