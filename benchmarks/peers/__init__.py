@@ -1,13 +1,11 @@
 """Real agents over TLS, as `tacit agent` runs them: rounds a second beside references, and what an agent costs.
 
-`throughput` compares exchanges, `footprint` tells what whole runs take, `together` what `tacit up` does, and
-`distance` how long a run is where links are.
+`throughput` compares exchanges, `footprint` tells what whole runs take, and `together` what `tacit up` does.
 `agents` runs tacit; `streams`, `polling` and `grpc_links` are the references; `processes` starts them all alike.
 """
 
 from __future__ import annotations
 
-from benchmarks.peers.distance import distance
 from benchmarks.peers.footprint import footprint
 from benchmarks.peers.throughput import throughput
 from benchmarks.peers.together import together
@@ -18,4 +16,3 @@ def main() -> None:
     throughput()
     footprint()
     together()
-    distance()

@@ -24,7 +24,12 @@ _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 def encode(array: NDArray[Any]) -> bytes:
     """Return a vector of 64-bit numbers as bytes."""
     letter = _KINDS[array.dtype.kind]
-    return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
+    return b"".join((letter, raw(np.asarray(array, dtype=_LETTERS[letter]))))
+
+
+def raw(array: NDArray[Any]) -> memoryview:
+    """Return an array's bytes, without a copy where they lie in one piece."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def decode(body: Bytes, sender: str = "a peer") -> NDArray[Any]:

@@ -32,7 +32,7 @@ _DELAY = 0.05  # seconds that a byte takes from one agent to another
 _AGENTS = 20
 
 
-def distance() -> None:
+def main() -> None:
     """Print hops and seconds."""
     problem = breast_cancer(nx.random_regular_graph(4, _AGENTS, seed=1))
     masks = SumMasks()
