@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -86,6 +87,34 @@ def test_an_incomplete_frame_waits_and_says_how_much_of_it_is_there():
         assert parser.feed(whole[k - 1 : k]) == []
         assert parser.waiting == k
     assert parser.feed(whole[-1:]) == [Frame(Kind.DATA, 0, 0, b"x" * 10)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_long_message_is_received_into_its_place_however_it_comes(seed):
+    rng = np.random.default_rng(seed)
+    frames = [Frame(Kind.DATA, k, 2, rng.bytes(size)) for k, size in enumerate((60_000, 1 << 14, 0, 40_000))]
+    stream, parser, came = b"".join(b"".join(frame.pieces()) for frame in frames), Parser(1 << 16), []
+    assert stream == b"".join(frame.encode() for frame in frames)
+    while stream:
+        room = parser.room
+        count = int(rng.integers(1, 20_000)) if room is None else min(len(room), int(rng.integers(1, 20_000)))
+        piece, stream = stream[:count], stream[count:]
+        if room is None:
+            came += parser.feed(piece)
+        else:
+            room[: len(piece)] = piece
+            came += parser.filled(len(piece))
+    assert came == frames
+    assert parser.room is None
+    assert parser.waiting == 0
+
+
+def test_numbers_of_a_long_message_lie_where_processors_want_them():
+    numbers = np.random.default_rng(0).standard_normal(30_000)
+    stream, parser = Frame(Kind.DATA, 0, 0, encode(numbers)).encode(), Parser(1 << 20)
+    [frame] = parser.feed(stream[:1000]) + parser.feed(stream[1000:])
+    assert decode(frame.body).flags.aligned
+    assert np.array_equal(decode(frame.body), numbers)
 
 
 # payloads ---------------------------------------------------------------------------------------------
@@ -218,7 +247,7 @@ def test_wanting_what_is_forgotten_or_unsaid_is_a_violation(wanted):
         north.put(body)
     a.feed(Frame(Kind.PING, 0, 1).encode())
     told = channels.Hello(south.session, south.parts, "south", "north", wanted)
-    with pytest.raises(ProtocolError, match="same run"):
+    with pytest.raises(ProtocolError, match="an older one"):
         Dialogue(north).feed(Frame(Kind.HELLO, 0, 0, msgspec.json.encode(told)).encode())
 
 
@@ -253,6 +282,16 @@ def test_another_manifest_is_refused_and_the_part_that_differs_is_named():
     with pytest.raises(ProtocolError, match="north has another agreement, different in: links"):
         connection.feed(other.hello().encode())
     assert connection.phase is Phase.NEW
+
+
+@pytest.mark.parametrize(("here", "there", "taken"), [("a", "b", False), ("a", "a", True), ("a", "", True)])
+def test_other_limits_on_x_are_refused_where_both_have_to_have_the_same(here, there, taken):
+    south, north = channel("south", "north"), channel("north", "south")
+    south.limits, north.limits = here, there
+    connection = Dialogue(south)
+    with contextlib.nullcontext() if taken else pytest.raises(ProtocolError, match="north has other limits on x"):
+        connection.feed(north.hello().encode())
+    assert (connection.phase is Phase.OPEN) == taken
 
 
 @pytest.mark.parametrize(("name", "to"), [("east", "south"), ("north", "east"), ("south", "north"), ("", "")])

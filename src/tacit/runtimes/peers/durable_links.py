@@ -43,7 +43,7 @@ from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
 
-_EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 2.0, 512, 1 << 24  # how often a checkpoint is taken
+_EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 0.5, 512, 1 << 24  # how often a checkpoint is taken
 _WITNESSES = 2  # neighbours: one may lie
 _BEHIND = 4  # times as much may be sent before the algorithm waits for the disk
 
