@@ -260,7 +260,7 @@ def test_mistakes_get_one_sentence_before_anything_is_sent(run, federation):
     refused("cost = 'logistic', and the manifest has 'ridge'", cost="logistic")
     refused("no-ledger.sqlite: there is no ledger. `tacit ledger new` starts one", ledger="no-ledger.sqlite")
     refused("of-south.sqlite: is the ledger of south, not of north", ledger="of-south.sqlite")
-    refused("address = 'here' must be host:port", listen="here")
+    refused("listen = 'here' must be host:port", listen="here")
     Path("north.key").chmod(0o644)
     refused("north.key: others can read it; use chmod 600")
 

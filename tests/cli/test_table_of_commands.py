@@ -58,7 +58,10 @@ def test_listing_the_commands_and_all_their_help_loads_none_of_what_they_do(tmp_
         (["ledger add r g.graphml --sigma 10", "ledger show", "augment g.graphml --any 1"], NETWORK),
         (["data draft d.csv"], ("scipy", "networkx", *NETWORK, *PARTS)),
         (["init", "solve problem.toml"], ("tacit.learning", "tacit.federation", "tacit.dispatch")),
-        (["agent nowhere.toml --me a --data d.csv"], ("tacit.learning.model", "tacit.dispatch", "http.server")),
+        (
+            ["agent nowhere.toml --me a --data d.csv"],
+            ("tacit.learning.model", "tacit.dispatch", "http.server", "prometheus_client"),
+        ),
     ],
     ids=["certify", "calibrate, design", "ledger, augment", "data", "init, solve", "agent"],
 )

@@ -1,18 +1,19 @@
 """What is logged and counted around one agent, from links that are made up, at times that are made up."""
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
-from urllib.request import urlopen
 
 import pytest
 
-from tacit.runtimes.peers import Diary, serve_metrics
+from tacit.protocol.record import Stage
+from tacit.runtimes.peers import Diary
 
 
 def link(name, **more):
     """Return a link as a diary sees it: never up yet, unless told otherwise."""
     channel = SimpleNamespace(finished=False, unfit=False, used=0, inbox=[])
-    facts = {"connected": 0, "open": False, "trouble": "", "turned_away": False, "last_seen": None}
+    facts = {"connected": 0, "open": False, "trouble": "", "turned_away": False, "last_seen": 0.0, "dials": True}
     counts = {"violations": 0, "bytes_in": 0, "bytes_out": 0}
     return SimpleNamespace(name=name, channel=channel, **(facts | counts | more))
 
@@ -23,8 +24,15 @@ def links():
 
 
 @pytest.fixture
-def agent(links):
-    return SimpleNamespace(me="north", connections=SimpleNamespace(neighbours=links))
+def agent(links, tmp_path):
+    """Return an agent in the middle of its rounds."""
+    return SimpleNamespace(
+        me="north",
+        file=tmp_path / "north-abc.state",
+        seat=SimpleNamespace(session="abc" * 20, protocol=1),
+        stage=Stage.ROUNDS,
+        connections=SimpleNamespace(neighbours=links, failure=None),
+    )
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def progress(round_):
 
 
 def test_before_the_agent_runs_there_is_nothing_to_say(lines):
-    diary = Diary(SimpleNamespace(me="north", connections=None))
+    diary = Diary(SimpleNamespace(me="north", file=Path("north.state"), connections=None))
     diary.look()
     assert (diary.neighbours, lines()) == ([], [])
 
@@ -96,11 +104,11 @@ def test_data_that_do_not_match_and_a_link_that_is_refused_are_warnings(agent, l
     assert {record.levelname for record in caplog.records} == {"WARNING"}
 
 
-def test_metrics_are_served_on_the_loopback_while_the_agent_runs(agent, links):
-    links["east"].bytes_out = 7
-    with serve_metrics(agent, 0) as port:
-        page = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
-    assert 'tacit_link_sent_bytes_total{neighbour="east"} 7' in page
-    assert 'tacit_link_up{neighbour="west"} 0' in page
-    with serve_metrics(agent, None) as port:
-        assert port is None
+def test_a_wait_that_nobody_speaks_of_any_more_is_over(agent):
+    now = [100.0]
+    diary = Diary(agent, clock=lambda: now[0])
+    diary.on_wait("east", 7.0)
+    now[0] += 2.5
+    assert (diary.waiting_for, diary.bulletin().waited) == ("east", 7.0)
+    now[0] += 1.0
+    assert (diary.waiting_for, diary.bulletin().awaited, diary.bulletin().waited) == ("", "", 0.0)

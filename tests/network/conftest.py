@@ -171,7 +171,9 @@ class Members:
     Everything that any of them writes or says lies under *folder*: the current folder, HOME and TMPDIR are there too.
     """
 
-    def __init__(self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False):
+    def __init__(
+        self, folder, tables, *, family, options, stop=None, hosts=None, wrap=None, apart=False, inward=()
+    ):
         self.apart, self.folder, self.family, self.names = apart, folder, family, list(tables)
         self.wrap = wrap or (lambda name: [])
         self.running, self.said = {}, folder / "said"
@@ -187,7 +189,8 @@ class Members:
         hosts = hosts or dict.fromkeys(self.names, "127.0.0.1")
         for name, port in zip(self.names, free_ports(len(self.names)), strict=True):
             self.write(name, "records", tables[name])
-            self.call(name, "keygen", "--name", name, "--address", f"{hosts[name]}:{port}")
+            place = ["--dial-out"] if name in inward else ["--address", f"{hosts[name]}:{port}"]
+            self.call(name, "keygen", "--name", name, *place)
         first = self.names[0]
         cards = [f"../{name}/{name}.card" for name in self.names]
         self.call(first, "federation", "new", "federation.toml", *cards, *options)

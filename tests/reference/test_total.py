@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tacit.dispatch.agents import agents_of
 from tacit.dispatch import read_grid
+from tacit.dispatch.agents import agents_of
 from tacit.dispatch.recovery import added_up
 from tacit.masks import SumMasks
 from tacit.network import Network, well_connected

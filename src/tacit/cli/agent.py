@@ -5,66 +5,90 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 
+if TYPE_CHECKING:
+    from tacit.learning.reporting import MemberReport
+
+
+ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
+MemberName = Annotated[str, typer.Option("--me", help="Which member this is.")]
+Data = Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")]
+OwnFamily = Annotated[
+    str | None,
+    typer.Option(
+        "--cost", help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)
+    ),
+]
+Key = Annotated[Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")]
+Folder = Annotated[Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")]
+Listen = Annotated[str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")]
+ThroughProxy = Annotated[
+    str | None,
+    typer.Option(
+        "--proxy",
+        envvar="TACIT_PROXY",
+        help="Dial through this proxy: socks5://host:port or http://host:port, with user:password@ before the "
+        "host if it asks for them. Other users of this machine see what is typed here; not the variable.",
+    ),
+]
+OwnLedger = Annotated[
+    Path | None,
+    typer.Option("--ledger", help="Ask this ledger first, and enter the run before anything is published."),
+]
+CostVersion = Annotated[
+    str, typer.Option(help="With --ledger: what its budget counts; another one for entirely new records.")
+]
+Changed = Annotated[
+    list[str] | None,
+    typer.Option(help="With --ledger: a member who says that its records have changed since its last run."),
+]
+AcceptChange = Annotated[
+    bool,
+    typer.Option(
+        "--accept-change", help="With --ledger: take part although that tells what has changed in your records."
+    ),
+]
+AcceptExposure = Annotated[
+    bool,
+    typer.Option(
+        "--accept-exposure",
+        help="With --ledger, in a later epoch: go on although that tells what those who have left brought in.",
+    ),
+]
+Metrics = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
+]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No table of neighbours, and warnings only.")]
+
 
 def agent_command(
-    federation: Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")],
-    me: Annotated[str, typer.Option(help="Which member this is.")],
-    data: Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")],
-    cost: Annotated[
-        str | None,
-        typer.Option(help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)),
-    ] = None,
+    federation: ManifestFile,
+    me: MemberName,
+    data: Data,
+    cost: OwnFamily = None,
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    key: Annotated[
-        Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")
-    ] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")
-    ] = None,
-    listen: Annotated[
-        str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")
-    ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(help="Ask this ledger first, and enter the run before anything is published.")
-    ] = None,
-    cost_version: Annotated[
-        str, typer.Option(help="With --ledger: what its budget counts; another one for entirely new records.")
-    ] = "1",
-    changed: Annotated[
-        list[str] | None,
-        typer.Option(help="With --ledger: a member who says that its records have changed since its last run."),
-    ] = None,
-    accept_change: Annotated[
-        bool,
-        typer.Option(
-            "--accept-change",
-            help="With --ledger: take part although that tells what has changed in your records.",
-        ),
-    ] = False,
-    accept_exposure: Annotated[
-        bool,
-        typer.Option(
-            "--accept-exposure",
-            help="With --ledger, in a later epoch: go on although that tells what those who have left brought in.",
-        ),
-    ] = False,
-    metrics: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Serve Prometheus metrics on this port of the loopback."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and log as JSON.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No table of neighbours, and warnings only.")
-    ] = False,
+    key: Key = None,
+    folder: Folder = None,
+    listen: Listen = None,
+    proxy: ThroughProxy = None,
+    ledger: OwnLedger = None,
+    cost_version: CostVersion = "1",
+    changed: Changed = None,
+    accept_change: AcceptChange = False,
+    accept_exposure: AcceptExposure = False,
+    metrics: Metrics = None,
+    json: JsonLines = False,
+    quiet: Quiet = False,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
@@ -75,9 +99,9 @@ def agent_command(
     from tacit.federation.entries import Consent
     from tacit.federation.manifest import Manifest
     from tacit.federation.participation import participate
-    from tacit.federation.sections import Member, address_of
+    from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
-    from tacit.runtimes.peers.metrics import serve_metrics
+    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
     manifest = Manifest.read(federation)
@@ -89,31 +113,38 @@ def agent_command(
         key=key or federation.parent / f"{me}.key",
         folder=folder,
         family=cost,
-        listen=None if listen is None else address_of(Member(listen, "")),
+        listen=None if listen is None else host_and_port(listen, "listen"),
         ledger=ledger,
         consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+        proxy=proxy,
     )
-    with serve_metrics(part.agent, metrics), diary(part.agent, quiet=quiet, json_lines=json) as kept:
+    with (
+        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        serve_monitoring(kept.bulletin, metrics),
+    ):
         try:
             outcome = part.run(kept.on_progress, kept.on_wait)
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
-    from tacit.cli.summary import vector
-    from tacit.learning.fitted import fitted_table
+    from tacit.learning.reporting import member_report
 
-    privacy, table = part.statements(), fitted_table(manifest, part.columns, outcome)
+    report = member_report(part, outcome)
     if json:
-        answer = {"x": outcome.x.tolist(), "rounds": outcome.rounds, "status": str(outcome.verdict.status)}
-        more = {"sentence": outcome.verdict.sentence, "session": manifest.session(), **privacy.to_dict()}
-        more |= table.to_dict() if table else {}
-        sys.stdout.write(jsonlib.dumps({**answer, **more}, ensure_ascii=False) + "\n")
+        sys.stdout.write(jsonlib.dumps(report.to_dict(), ensure_ascii=False) + "\n")
     else:
-        typer.echo(f"status:       {outcome.verdict.status}. {outcome.verdict.sentence}")
-        typer.echo(f"x:            {vector(list(outcome.x))}")
-        for line in table.lines() if table else ():
-            typer.echo(line)
-        for sentence in privacy.lines:
-            typer.echo(f"privacy:      {sentence}")
-    if outcome.verdict.status != "converged":
+        _show(report)
+    if not report.converged:
         raise typer.Exit(1)
+
+
+def _show(report: MemberReport) -> None:
+    from tacit.cli.summary import vector
+
+    verdict, table = report.outcome.verdict, report.table
+    typer.echo(f"status:       {verdict.status}. {verdict.sentence}")
+    typer.echo(f"x:            {vector(list(report.outcome.x))}")
+    for line in table.lines() if table else ():
+        typer.echo(line)
+    for sentence in report.privacy.lines:
+        typer.echo(f"privacy:      {sentence}")

@@ -76,6 +76,11 @@ COMMANDS: dict[str, Home] = {
     ),
     "federation": Home("federation", "app", "Agree on a run: write and check the manifest that all share."),
     "agent": Home("agent", "agent_command", "Take part in a run: wait for the others, agree, print the answer."),
+    "relay": Home(
+        "relay",
+        "relay_command",
+        "Pass bytes on between members who can only dial out; until Ctrl-C or SIGTERM.",
+    ),
     "up": Home(
         "up", "up", "Run every agent as a process of its own, over mutually authenticated TLS, on this machine."
     ),

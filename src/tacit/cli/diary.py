@@ -30,7 +30,7 @@ def diary(agent: Agent, *, quiet: bool, json_lines: bool) -> Iterator[Diary]:
         if looked_at:
             live = Live(console=console, get_renderable=lambda: table(kept), refresh_per_second=4, transient=True)
             stack.enter_context(live)  # first: lines are then printed above the table
-        stack.enter_context(_logged(level, json_lines=json_lines))
+        stack.enter_context(logged(level, "tacit.peers", json_lines=json_lines))
         stack.enter_context(kept.watching())
         yield kept
 
@@ -50,12 +50,12 @@ def table(diary: Diary) -> Table:
 
 
 @contextmanager
-def _logged(level: int, *, json_lines: bool) -> Iterator[None]:
-    """Print what agents log on standard error."""
+def logged(level: int, logger_name: str, *, json_lines: bool) -> Iterator[None]:
+    """Print what agents log, or relays, on standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines(json_lines=json_lines))
     handler.addFilter(EachOnce())
-    logger = logging.getLogger("tacit.peers")
+    logger = logging.getLogger(logger_name)
     before = logger.level
     logger.addHandler(handler)
     logger.setLevel(level)

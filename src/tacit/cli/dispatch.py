@@ -22,46 +22,57 @@ if TYPE_CHECKING:
 _SHOWN = 15  # generators in the table; --out has all of them
 
 
+Case = Annotated[
+    str,
+    typer.Argument(
+        help="A MATPOWER file, the name of one of its cases (case118), or a pandapower .json.",
+        autocompletion=cases,
+    ),
+]
+Agents = Annotated[
+    str,
+    typer.Option(help="bus, area or generator: who keeps its numbers to itself.", autocompletion=one_of(*AGENTS)),
+]
+Links = Annotated[
+    int | None, typer.Option(help="Design a graph with so many links each; the grid's branches otherwise.")
+]
+DemandSigma = Annotated[
+    float | None,
+    typer.Option(
+        help="Hide demands alone, by masks of so many MW and gossip; whole costs by secret sums otherwise."
+    ),
+]
+HiddenDemand = Annotated[float | None, typer.Option(help="With --sigma: how many MW are to be hidden.")]
+Unmasked = Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        help="Factors of the demand, one a period: 0.6,0.8,1.0, a file with them, or day (24 hours).",
+        autocompletion=one_of("day"),
+    ),
+]
+Island = Annotated[
+    str | None, typer.Option(help="Dispatch the island of this bus, where no branch joins the whole grid.")
+]
+NoRamps = Annotated[bool, typer.Option("--no-ramps", help="Leave ramp limits out.")]
+Outputs = Annotated[Path | None, typer.Option("--out", help="Write every generator's MW to this file, as CSV.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
+
+
 def dispatch_command(
-    case: Annotated[
-        str,
-        typer.Argument(
-            help="A MATPOWER file, the name of one of its cases (case118), or a pandapower .json.",
-            autocompletion=cases,
-        ),
-    ],
-    agents: Annotated[
-        str,
-        typer.Option(
-            help="bus, area or generator: who keeps its numbers to itself.", autocompletion=one_of(*AGENTS)
-        ),
-    ] = "bus",
-    links: Annotated[
-        int | None, typer.Option(help="Design a graph with so many links each; the grid's branches otherwise.")
-    ] = None,
-    sigma: Annotated[
-        float | None,
-        typer.Option(
-            help="Hide demands alone, by masks of so many MW and gossip; whole costs by secret sums otherwise."
-        ),
-    ] = None,
-    hide: Annotated[float | None, typer.Option(help="With --sigma: how many MW are to be hidden.")] = None,
-    no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            help="Factors of the demand, one a period: 0.6,0.8,1.0, a file with them, or day (24 hours).",
-            autocompletion=one_of("day"),
-        ),
-    ] = None,
-    island: Annotated[
-        str | None, typer.Option(help="Dispatch the island of this bus, where no branch joins the whole grid.")
-    ] = None,
-    no_ramps: Annotated[bool, typer.Option("--no-ramps", help="Leave ramp limits out.")] = False,
+    case: Case,
+    agents: Agents = "bus",
+    links: Links = None,
+    sigma: DemandSigma = None,
+    hide: HiddenDemand = None,
+    no_masks: Unmasked = False,
+    profile: Profile = None,
+    island: Island = None,
+    no_ramps: NoRamps = False,
     runtime: Runtime = "stacked",
-    out: Annotated[Path | None, typer.Option(help="Write every generator's MW to this file, as CSV.")] = None,
+    out: Outputs = None,
     json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Dispatch a grid: the cheapest outputs that meet the demand.
 

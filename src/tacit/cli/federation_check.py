@@ -30,6 +30,10 @@ def check(
         int | None, typer.Option("--any", help="Certify against so many members; as many as it was made for.")
     ] = None,
     me: Annotated[str | None, typer.Option(help="Also try to reach this member's neighbours.")] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(envvar="TACIT_PROXY", help="With --me: dial through this proxy, as `tacit agent` would."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check everything that can be checked before a run; nothing private is needed.
@@ -39,14 +43,14 @@ def check(
     from tacit.federation import Manifest
     from tacit.federation import check as check_manifest
 
-    result = check_manifest(Manifest.read(file), any=any_, me=me)
+    result = check_manifest(Manifest.read(file), any=any_, me=me, proxy=proxy)
     if json:
         print_json(result.to_dict())
     else:
         _show(result)
     if result.is_exposed:
         raise typer.Exit(1)
-    if not all(result.reached.values()):
+    if not result.all_answer:
         raise typer.Exit(3)
 
 
@@ -69,7 +73,8 @@ def _show(result: Assessment) -> None:
     for name, near in manifest.neighbours().items():
         member = manifest.members[name]
         reached = "; reached" if result.reached.get(name) else ""
-        say(f"{name}, {member.address}, {len(near)} neighbour{'s' * (len(near) != 1)}{reached}")
+        place = member.address or "only dials out"
+        say(f"{name}, {place}, {len(near)} neighbour{'s' * (len(near) != 1)}{reached}")
         for line in spelled(fingerprint(member.certificate)):
             say(f"  {line}")
     masks = manifest.privacy
@@ -81,6 +86,8 @@ def _show(result: Assessment) -> None:
     if masks.level != "none":
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
+    for one, other in manifest.met_at_a_relay():
+        say(f"{one} and {other} both only dial out, and meet at the relay {manifest.relay}.")
     say(f"Protocol {manifest.protocol}: all members need a tacit that speaks it, and this one does.")
     if certificate is not None:
         say(certificate.statement())

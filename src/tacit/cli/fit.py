@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import RUNTIMES, one_of
-from tacit.cli.graphs import print_json
+from tacit.cli.graphs import Json, print_json
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
 from tacit.learning.models import MODELS, model_of
 from tacit.listing import conjoined
@@ -19,75 +19,99 @@ if TYPE_CHECKING:
 _NAMES = tuple(MODELS)
 
 
+PartyFiles = Annotated[list[Path], typer.Argument(help="One CSV file per party, all with the same columns.")]
+Explained = Annotated[str, typer.Option("--target", help="The column to be explained.")]
+ModelName = Annotated[str, typer.Option(help=f"{conjoined(_NAMES, last=' or ')}.", autocompletion=one_of(*_NAMES))]
+Alpha = Annotated[
+    float | None,
+    typer.Option(help="Weight of the penalty; scikit-learn's default, and for poisson 0, unless given."),
+]
+InversePenalty = Annotated[
+    float | None, typer.Option("--C", help="Of logistic: inverse weight of the penalty; none unless given.")
+]
+L1Ratio = Annotated[float | None, typer.Option(help="Share of the penalty that is L1.")]
+HuberEpsilon = Annotated[
+    float | None, typer.Option("--epsilon", help="Of huber: from how many deviations on residuals count less.")
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="refuse, or drop: leave records with gaps out, and add up how many these are.",
+        autocompletion=one_of("refuse", "drop"),
+    ),
+]
+Weight = Annotated[str | None, typer.Option(help="The column with the records' weights.")]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="Of logistic. balanced: rare classes count as much as frequent ones.",
+        autocompletion=one_of("balanced"),
+    ),
+]
+Offset = Annotated[
+    str | None,
+    typer.Option(help="The column that is added to the linear predictor, with a coefficient of one."),
+]
+Exposed = Annotated[
+    str | None,
+    typer.Option("--exposure", help="Of poisson: the column with the exposures, such as days at risk."),
+]
+NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")]
+PartyNetwork = Annotated[
+    str,
+    typer.Option(
+        "--network", help="auto, complete or 4-regular: who talks to whom.",
+        autocompletion=one_of("auto", "complete"),
+    ),
+]  # fmt: skip
+Colluding = Annotated[int, typer.Option("--any", help="How many parties may collude.")]
+NoMasks = Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")]
+PartyRuntime = Annotated[
+    str,
+    typer.Option(
+        "--runtime",
+        help="stacked (all parties as arrays), agents (one thread each) or peers (one process each).",
+        autocompletion=one_of(*RUNTIMES),
+    ),
+]
+SharedLedger = Annotated[
+    Path | None, typer.Option("--ledger", help="Ask this ledger first, and enter the run in it.")
+]
+AcceptChanges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-change",
+        help="With --ledger: a party of which others may learn what has changed since an earlier fit.",
+    ),
+]
+
+
 def fit_command(
-    files: Annotated[list[Path], typer.Argument(help="One CSV file per party, all with the same columns.")],
-    target: Annotated[str, typer.Option(help="The column to be explained.")],
-    model: Annotated[
-        str,
-        typer.Option(help=f"{conjoined(_NAMES, last=' or ')}.", autocompletion=one_of(*_NAMES)),
-    ] = "linear",
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Weight of the penalty; scikit-learn's default, and for poisson 0, unless given."),
-    ] = None,
-    C: Annotated[
-        float | None, typer.Option("--C", help="Of logistic: inverse weight of the penalty; none unless given.")
-    ] = None,
-    l1_ratio: Annotated[float | None, typer.Option(help="Share of the penalty that is L1.")] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Of huber: from how many deviations on residuals count less.")
-    ] = None,
+    files: PartyFiles,
+    target: Explained,
+    model: ModelName = "linear",
+    alpha: Alpha = None,
+    C: InversePenalty = None,
+    l1_ratio: L1Ratio = None,
+    epsilon: HuberEpsilon = None,
     columns: Columns = None,
     drop: Drop = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            help="refuse, or drop: leave records with gaps out, and add up how many these are.",
-            autocompletion=one_of("refuse", "drop"),
-        ),
-    ] = "refuse",
+    missing: Missing = "refuse",
     separator: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    weight: Annotated[str | None, typer.Option(help="The column with the records' weights.")] = None,
-    class_weight: Annotated[
-        str | None,
-        typer.Option(
-            help="Of logistic. balanced: rare classes count as much as frequent ones.",
-            autocompletion=one_of("balanced"),
-        ),
-    ] = None,
-    offset: Annotated[
-        str | None,
-        typer.Option(help="The column that is added to the linear predictor, with a coefficient of one."),
-    ] = None,
-    exposure: Annotated[
-        str | None, typer.Option(help="Of poisson: the column with the exposures, such as days at risk.")
-    ] = None,
-    no_intercept: Annotated[bool, typer.Option("--no-intercept", help="Fit no intercept.")] = False,
-    network: Annotated[
-        str,
-        typer.Option(
-            help="auto, complete or 4-regular: who talks to whom.", autocompletion=one_of("auto", "complete")
-        ),
-    ] = "auto",
-    any_: Annotated[int, typer.Option("--any", help="How many parties may collude.")] = 1,
-    no_masks: Annotated[bool, typer.Option("--no-masks", help="Hide nothing: for comparison.")] = False,
-    runtime: Annotated[
-        str,
-        typer.Option(
-            help="stacked (all parties as arrays), agents (one thread each) or peers (one process each).",
-            autocompletion=one_of(*RUNTIMES),
-        ),
-    ] = "stacked",
-    ledger: Annotated[Path | None, typer.Option(help="Ask this ledger first, and enter the run in it.")] = None,
-    accept_change: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --ledger: a party of which others may learn what has changed since an earlier fit."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    weight: Weight = None,
+    class_weight: ClassWeight = None,
+    offset: Offset = None,
+    exposure: Exposed = None,
+    no_intercept: NoIntercept = False,
+    network: PartyNetwork = "auto",
+    any_: Colluding = 1,
+    no_masks: NoMasks = False,
+    runtime: PartyRuntime = "stacked",
+    ledger: SharedLedger = None,
+    accept_change: AcceptChanges = None,
+    json: Json = False,
 ) -> None:
     """Fit one model on several parties' records, without anybody seeing another's.
 

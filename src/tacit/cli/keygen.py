@@ -11,6 +11,9 @@ import typer
 def keygen_command(
     name: Annotated[str, typer.Option(help="What the others will call this member.")],
     address: Annotated[str, typer.Option(help="Where this member listens: host:port.")] = "127.0.0.1:7300",
+    dial_out: Annotated[
+        bool, typer.Option("--dial-out", help="Nobody can connect to this member: its card has no address.")
+    ] = False,
     folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path(),
 ) -> None:
     """Make a key and a certificate, and print the fingerprint.
@@ -20,7 +23,7 @@ def keygen_command(
     """
     from tacit.federation.cards import certificate_of, write_card
 
-    files = write_card(folder, name, address)
+    files = write_card(folder, name, "" if dial_out else address)
     typer.echo(f"Wrote {files.key} (keep it), {files.certificate} and {files.card} (send it).")
     _show(*certificate_of(files.card))
 

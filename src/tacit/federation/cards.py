@@ -58,10 +58,12 @@ def read_cards(paths: Iterable[Path]) -> list[Card]:
 def write_card(folder: Path, name: str, address: str) -> Paths:
     """Make a new member: write its key, its certificate and its card, all of them or none; never over another.
 
-    NAME.key is readable by its owner alone. The card is public: whoever draws up the manifest gets it.
+    NAME.key is readable by its owner alone. The card is public: whoever draws up the manifest gets it. Who only
+    dials out has an empty *address*.
     """
     refuse_bad_name(name)
-    address_of(Member(address, ""))
+    if address:
+        address_of(Member(address, ""))
     path = folder / f"{name}.card"
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist.")

@@ -13,9 +13,11 @@ from tacit.federation.declared import telling_of
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
 from tacit.federation.manifest import Manifest
-from tacit.federation.sections import address_of
+from tacit.federation.sections import address_of, host_and_port
 from tacit.listing import listed
 from tacit.protocol.versions import unspoken
+from tacit.runtimes.peers.dialling import dialled
+from tacit.runtimes.peers.proxies import Proxy
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
 from tacit.spelling import did_you_mean
@@ -33,12 +35,19 @@ class Assessment:
     telling: Declared | None
     """What the answer will tell; None where the manifest declares too little to count it."""
     reached: Mapping[str, bool]
-    """Whether a member's neighbours answer, where that was tried."""
+    """Whether a member's neighbours answer, where that was tried; those who only dial out cannot be tried."""
+    relay_reached: bool | None = None
+    """Whether the relay answers, where this member needs it and that was tried."""
 
     @property
     def is_exposed(self) -> bool:
         """Whether a coalition would learn something exactly."""
         return self.certificate is not None and not self.certificate.is_private
+
+    @property
+    def all_answer(self) -> bool:
+        """Whether everybody answers who was tried."""
+        return all(self.reached.values()) and self.relay_reached is not False
 
     @property
     def problems(self) -> list[str]:
@@ -60,6 +69,8 @@ class Assessment:
             if not answers:
                 address = self.manifest.members[name].address
                 yield f"{name} does not answer at {address}: it may not be running yet."
+        if self.relay_reached is False:
+            yield f"the relay does not answer at {self.manifest.relay}: it may not be running yet."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for JSON."""
@@ -86,21 +97,39 @@ class Assessment:
             "epoch": manifest.epoch,
             "protocol": manifest.protocol,
             "members": members,
+            "relay": {"address": manifest.relay, "reached": self.relay_reached} if manifest.relay else None,
             "private": self.certificate is not None and self.certificate.is_private,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "problems": self.problems,
         }
 
 
-def check(manifest: Manifest, *, any: int | None = None, me: str | None = None) -> Assessment:
-    """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours."""
+def check(
+    manifest: Manifest, *, any: int | None = None, me: str | None = None, proxy: str | None = None
+) -> Assessment:
+    """Return what holds against so many members, *any*; and with *me* try to reach that member's neighbours.
+
+    They are dialled through the *proxy*, and so is the relay, where this member meets somebody there.
+    """
     if me is not None:
         refuse_stranger(manifest, me)
     refuse_unspoken(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
-    reached = {} if me is None else reach(manifest, manifest.neighbours()[me])
-    return Assessment(manifest, certificate, telling, reached)
+    if me is None:
+        return Assessment(manifest, certificate, telling, {})
+    through = None if proxy is None else Proxy.read(proxy)
+    there = [name for name in manifest.neighbours()[me] if manifest.members[name].address]
+    answers = reach([address_of(manifest.members[name]) for name in there], proxy=through)
+    relay = (
+        reach([host_and_port(manifest.relay, "relay")], proxy=through)[0] if meets_somebody(manifest, me) else None
+    )
+    return Assessment(manifest, certificate, telling, dict(zip(there, answers, strict=True)), relay)
+
+
+def meets_somebody(manifest: Manifest, me: str) -> bool:
+    """Tell whether a member meets somebody at the relay."""
+    return any(me in link for link in manifest.met_at_a_relay())
 
 
 def refuse_stranger(manifest: Manifest, me: str) -> None:
@@ -117,21 +146,20 @@ def refuse_unspoken(manifest: Manifest) -> None:
         raise InputError(why)
 
 
-def reach(manifest: Manifest, names: Iterable[str]) -> dict[str, bool]:
-    """Return whether each of these members answers, asked all at once. Nothing is said to them."""
-    names = list(names)
+def reach(places: Iterable[tuple[str, int]], *, proxy: Proxy | None = None) -> list[bool]:
+    """Return whether somebody answers at each of these places, tried all at once. Nothing is said there."""
+    places = list(places)
 
     async def all_at_once() -> list[bool]:
-        return await asyncio.gather(*(_answers(*address_of(manifest.members[name])) for name in names))
+        return await asyncio.gather(*(_answers(host, port, proxy) for host, port in places))
 
-    return dict(zip(names, asyncio.run(all_at_once()), strict=True))
+    return asyncio.run(all_at_once())
 
 
-async def _answers(host: str, port: int) -> bool:
+async def _answers(host: str, port: int, proxy: Proxy | None) -> bool:
     try:
-        async with asyncio.timeout(_REACHABLE):
-            _, writer = await asyncio.open_connection(host, port)
-    except (OSError, TimeoutError):
+        raw = await dialled(host, port, proxy=proxy, seconds=_REACHABLE)
+    except OSError:  # of time, too
         return False
-    writer.close()
+    raw.close()
     return True

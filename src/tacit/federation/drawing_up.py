@@ -54,6 +54,8 @@ class Plan:
     dropout: str = "wait"
     title: str = "a federation"
     run: int = 1
+    relay: str = ""
+    """Where neighbours meet who both only dial out: host:port."""
 
 
 def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
@@ -81,6 +83,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         stop=plan.stop,
         dropout=cast(Literal["wait", "exclude"], plan.dropout),
         protocol=PROTOCOL,
+        relay=plan.relay,
     )
     wrong = manifest.problems()
     if wrong:

@@ -67,6 +67,11 @@ class Conclusion(NamedTuple):
     status: Status
     sentence: str
 
+    @property
+    def converged(self) -> bool:
+        """Whether the agents agree on the minimiser."""
+        return self.status == Status.CONVERGED
+
     def with_doubt(self, doubt: Doubt | None) -> Conclusion:
         """Return the conclusion with a sentence about what is left open."""
         if doubt is None:

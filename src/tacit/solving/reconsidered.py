@@ -39,7 +39,7 @@ def reconsidered(problem: Problem, run: Run, algorithm: Algorithm, floor: float)
     looked = Summand.HESSIANS in algorithm.sums and not problem.stack.is_rough
     looked |= answering(algorithm).adds_slopes  # which prove it, and at a kink there is no gradient
     large = len(problem.costs) * problem.dim**2 > _NUMBERS
-    if run.verdict.status != Status.CONVERGED or looked or large or not algorithm.exact:
+    if not run.verdict.converged or looked or large or not algorithm.exact:
         return run
     x = run.x.mean(axis=0)
     try:

@@ -54,7 +54,7 @@ def recorded(
         ),
         status=run.verdict.status,
         sentence=run.verdict.sentence,
-        converged=run.verdict.status == "converged",
+        converged=run.verdict.converged,
         x=[value if np.isfinite(value) else None for value in run.x.mean(axis=0).tolist()],
         disagreement=last.disagreement if last else None,
         error=last.error if last else None,

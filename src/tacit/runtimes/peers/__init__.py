@@ -5,22 +5,25 @@
 
 The job is what all members run, without their costs; the seat says who this member is and who the others are.
 Between organisations both follow from a manifest: `tacit.federation.join` makes them. `run` starts all members as
-processes on this machine. A `Diary` logs what happens around one agent, and `serve_metrics` counts it.
+processes on this machine. A `Diary` logs what happens around one agent and keeps its `Bulletin`, which
+`serve_monitoring` shows to Prometheus.
 """
 
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.bulletin import Bulletin
 from tacit.runtimes.peers.diary import Diary
 from tacit.runtimes.peers.local import run
-from tacit.runtimes.peers.metrics import serve_metrics
+from tacit.runtimes.peers.monitoring import serve_monitoring
 from tacit.runtimes.peers.reports import Report
 from tacit.runtimes.peers.seat import Endpoint, Seat
 
 __all__ = [
     "Agent",
+    "Bulletin",
     "Diary",
     "Endpoint",
     "Report",
     "Seat",
     "run",
-    "serve_metrics",
+    "serve_monitoring",
 ]

@@ -111,6 +111,7 @@ class Agent:
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
         self.connections: Connections | None = None
+        self._store: Store | None = None
         self.traffic = Traffic()
         self._refuse_bad_key()
         if not self.file.parent.is_dir():
@@ -128,6 +129,11 @@ class Agent:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
             raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
+
+    @property
+    def stage(self) -> Stage:
+        """How far the run has come since this agent was started."""
+        return Stage.FRESH if self._store is None else self._store.record.stage
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
@@ -167,6 +173,7 @@ class Agent:
         if answer is not None:
             return answer
         with self._open() as store:
+            self._store = store
             try:
                 self._begin(store)
                 if not store.record.has_ended:

@@ -4,18 +4,21 @@
     with diary.watching():
         agent.run(diary.on_progress, diary.on_wait)
 
-Lines go to the logger "tacit.peers.diary". Nothing here depends on a cost.
+Lines go to the logger "tacit.peers.diary", and the bulletin to a file beside the state. Nothing here depends on a
+cost.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.bulletin import Bulletin, LinkNews, post, withdraw
 from tacit.runtimes.peers.connections import Neighbour
 from tacit.runtimes.stopping import Progress
 
@@ -24,18 +27,27 @@ log = logging.getLogger("tacit.peers.diary")
 _LOOK = 0.25  # seconds between two looks at the links
 _ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
 _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
+_POST_EVERY = 2.0  # seconds between two bulletins
+_STILL = 3.0  # seconds for which a wait counts as going on: whoever waits says so every second
 
 
 class Diary:
     """What is known of one agent's run, from its hooks and from its links."""
 
-    def __init__(self, agent: Agent, clock: Callable[[], float] = time.monotonic) -> None:
-        self.agent, self._clock = agent, clock
+    def __init__(
+        self,
+        agent: Agent,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.agent, self._clock, self._now = agent, clock, now
         self.round = 0
         """The last one that was heard of."""
-        self.waiting_for = ""
-        """A neighbour; empty where nobody is waited for."""
+        self.file = agent.file.with_suffix(".status")
+        """Where the bulletin is, while the agent runs."""
+        self._awaited, self._waited, self._waited_at = "", 0.0, clock()
         self._next_wait, self._last_line = _FIRST_WAIT, clock()
+        self._since, self._posted, self._unposted = now(), -_POST_EVERY, ""
         self._up: dict[str, bool] = {}
         self._connected: dict[str, int] = {}
         self._unfit: set[str] = set()
@@ -43,18 +55,24 @@ class Diary:
     def on_progress(self, progress: Progress) -> None:
         """Take a round."""
         self.round = progress.check.round
-        self.waiting_for = ""
+        self._awaited = ""
         if self._clock() - self._last_line >= _ROUNDS_EVERY:
             self._last_line = self._clock()
             log.info("round %d, agents disagree by %.0e", self.round, progress.check.disagreement)
 
     def on_wait(self, neighbour: str, seconds: float) -> None:
         """Take that a neighbour is waited for: a line at 5 s, 10 s, 20 s, …"""
-        if neighbour != self.waiting_for:
-            self.waiting_for, self._next_wait = neighbour, _FIRST_WAIT
+        if neighbour != self._awaited:
+            self._awaited, self._next_wait = neighbour, _FIRST_WAIT
+        self._waited, self._waited_at = seconds, self._clock()
         if seconds >= self._next_wait:
             self._next_wait *= 2.0
             log.info("waiting for %s for %.0f s", neighbour, seconds)
+
+    @property
+    def waiting_for(self) -> str:
+        """A neighbour; empty where nobody is waited for."""
+        return self._awaited if self._clock() - self._waited_at <= _STILL else ""
 
     @property
     def neighbours(self) -> list[Neighbour]:
@@ -86,6 +104,51 @@ class Diary:
                     n.trouble,
                 )
 
+    def bulletin(self) -> Bulletin:
+        """Return how the agent is now."""
+        agent, awaited = self.agent, self.waiting_for
+        return Bulletin(
+            name=agent.me,
+            session=agent.seat.session,
+            protocol=agent.seat.protocol,
+            pid=os.getpid(),
+            since=self._since,
+            at=self._now(),
+            phase=agent.stage.value,
+            round=self.round,
+            awaited=awaited,
+            waited=self._waited if awaited else 0.0,
+            failed=agent.connections is not None and agent.connections.failure is not None,
+            links=tuple(self._news(n) for n in self.neighbours),
+        )
+
+    def _news(self, n: Neighbour) -> LinkNews:
+        return LinkNews(
+            neighbour=n.name,
+            up=n.open,
+            trouble="" if n.open else n.trouble or ("dialling" if n.dials else "not here yet"),
+            connections=n.connected,
+            violations=n.violations,
+            used=n.channel.used,
+            waiting=len(n.channel.inbox),
+            sent=n.bytes_out,
+            received=n.bytes_in,
+            heard=max(self._clock() - n.last_seen, 0.0) if n.last_seen else None,
+        )
+
+    def post(self) -> None:
+        """Write the bulletin every two seconds, once the agent has links; a run goes on without it, too."""
+        if self.agent.connections is None or self._clock() - self._posted < _POST_EVERY:
+            return
+        self._posted = self._clock()
+        try:
+            post(self.bulletin(), self.file)
+            self._unposted = ""
+        except OSError as error:
+            if self._unposted != str(error):
+                self._unposted = str(error)
+                log.warning("%s: cannot be written (%s); the run goes on", self.file, error.strerror)
+
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Look at the links now and then, in a thread, until the run is over."""
@@ -94,6 +157,7 @@ class Diary:
         def loop() -> None:
             while not over.wait(_LOOK):
                 self.look()
+                self.post()
 
         thread = threading.Thread(target=loop, name="tacit-diary", daemon=True)
         thread.start()
@@ -103,3 +167,5 @@ class Diary:
             over.set()
             thread.join()
             self.look(over=True)
+            if self._posted >= 0.0:  # by this agent, and not by another one that is running in this folder
+                withdraw(self.file)

@@ -1,58 +1,79 @@
-"""Counters of one agent for Prometheus, on the loopback only. Nothing in them depends on a cost."""
+"""A bulletin as metrics for Prometheus. Nothing in them depends on a cost."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from tacit.runtimes.peers.agent import Agent
+from tacit.protocol.record import Stage
+from tacit.runtimes.peers.bulletin import Bulletin, LinkNews
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Metric
+
+_LINK_GAUGES: dict[str, tuple[str, Callable[[LinkNews], float]]] = {
+    "up": ("1 after the greeting, 0 while there is no link.", lambda n: n.up),
+    "messages_waiting": ("Messages that have come and are not used yet.", lambda n: n.waiting),
+    "last_heard_seconds": (
+        "Seconds since something came; -1 if nothing ever did.",
+        lambda n: -1.0 if n.heard is None else n.heard,
+    ),
+}
+_LINK_COUNTERS: dict[str, tuple[str, Callable[[LinkNews], float]]] = {
+    "connections": ("How often the link has come up.", lambda n: n.connections),
+    "violations": ("How often it was closed because of what the neighbour sent.", lambda n: n.violations),
+    "sent_bytes": ("Bytes sent, inside TLS.", lambda n: n.sent),
+    "received_bytes": ("Bytes received, inside TLS.", lambda n: n.received),
+    "messages_used": ("Messages that the algorithm has used.", lambda n: n.used),
+}
 
 
-def metrics(agent: Agent) -> str:
-    """Return the counters as text."""
-    lines = []
-    for neighbour in agent.connections.neighbours.values() if agent.connections else ():
-        label = f'{{neighbour="{neighbour.name}"}}'
-        heard = time.monotonic() - neighbour.last_seen if neighbour.last_seen else -1.0
-        lines += [
-            f"tacit_link_up{label} {int(neighbour.open)}",
-            f"tacit_link_connections_total{label} {neighbour.connected}",
-            f"tacit_link_violations_total{label} {neighbour.violations}",
-            f"tacit_link_sent_bytes_total{label} {neighbour.bytes_out}",
-            f"tacit_link_received_bytes_total{label} {neighbour.bytes_in}",
-            f"tacit_link_messages_used_total{label} {neighbour.channel.used}",
-            f"tacit_link_last_heard_seconds{label} {heard:.3f}",
-        ]
-    return "\n".join(lines) + "\n"
+def families(bulletin: Bulletin) -> Iterator[Metric]:
+    """Yield the metrics of one bulletin."""
+    from prometheus_client.core import (  # few ask for it
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        InfoMetricFamily,
+        StateSetMetricFamily,
+    )
+
+    b = bulletin
+    build = {"version": b.software, "protocol": str(b.protocol)}
+    yield InfoMetricFamily("tacit_build", "The version of tacit, and the protocol of the run.", value=build)
+    run = {"member": b.name, "session": b.session[:12]}
+    yield InfoMetricFamily("tacit_run", "Which member this is, and in which run.", value=run)
+    phases = {stage.value: stage.value == b.phase for stage in Stage}
+    yield StateSetMetricFamily("tacit_phase", "How far the run has come.", value=phases)
+    yield GaugeMetricFamily("tacit_round", "The last round that was heard of.", value=b.round)
+    yield GaugeMetricFamily("tacit_failed", "1 if the agent's own links have failed.", value=b.failed)
+    waiting = GaugeMetricFamily(
+        "tacit_waiting_seconds",
+        "Seconds for which a neighbour is waited for; 0 for the others.",
+        labels=["neighbour"],
+    )
+    for n in b.links:
+        waiting.add_metric([n.neighbour], b.waited if n.neighbour == b.awaited else 0.0)
+    yield waiting
+    for kind, facts in ((GaugeMetricFamily, _LINK_GAUGES), (CounterMetricFamily, _LINK_COUNTERS)):
+        for name, (meaning, value) in facts.items():
+            family = kind(f"tacit_link_{name}", meaning, labels=["neighbour"])
+            for n in b.links:
+                family.add_metric([n.neighbour], value(n))
+            yield family
 
 
-@contextmanager
-def serve_metrics(agent: Agent, port: int | None) -> Iterator[int | None]:
-    """Serve the counters while the agent runs, and yield the port: a free one for 0, and nothing without one."""
-    if port is None:
-        yield None
-        return
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # heavy, and few ask for it
+def registry(bulletin: Callable[[], Bulletin]) -> CollectorRegistry:
+    """Return what Prometheus collects from: this process, and the bulletin of the moment."""
+    from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
+    from prometheus_client.registry import Collector
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            """Answer with the counters."""
-            body = metrics(agent).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    class Bulletins(Collector):
+        def collect(self) -> Iterator[Metric]:
+            """Yield the metrics of now."""
+            return families(bulletin())
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
+    everything = CollectorRegistry()
+    ProcessCollector(registry=everything)
+    PlatformCollector(registry=everything)
+    everything.register(Bulletins())
+    return everything

@@ -1,0 +1,45 @@
+"""What a member is told at the end of a run: the answer, the table of its model, and what was hidden of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tacit.federation.participation import Participation
+from tacit.federation.statements import Statements
+from tacit.learning.fitted import fitted_table
+from tacit.learning.inference import Summary
+from tacit.runtimes.phases import Outcome
+
+
+class MemberReport(NamedTuple):
+    """One member's answer with everything that is to be said about it."""
+
+    session: str
+    outcome: Outcome
+    privacy: Statements
+    table: Summary | None
+    """The coefficients, where the manifest has a model of records."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether all members agree on the minimiser."""
+        return self.outcome.verdict.converged
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        verdict = self.outcome.verdict
+        return {
+            "x": self.outcome.x.tolist(),
+            "rounds": self.outcome.rounds,
+            "status": str(verdict.status),
+            "sentence": verdict.sentence,
+            "session": self.session,
+            **self.privacy.to_dict(),
+            **({} if self.table is None else self.table.to_dict()),
+        }
+
+
+def member_report(part: Participation, outcome: Outcome) -> MemberReport:
+    """Return what a member is told after its *part* in a run."""
+    table = fitted_table(part.manifest, part.columns, outcome)
+    return MemberReport(part.manifest.session(), outcome, part.statements(), table)
