@@ -1,8 +1,7 @@
 """Every attack both ways: it succeeds where nothing is hidden, and stays within the certificate where something is."""
 
-from itertools import product
-
 import dataclasses
+from itertools import product
 
 import msgspec
 import networkx as nx
