@@ -109,9 +109,10 @@ def _inverse(A: Array) -> tuple[Array, Array]:
     G = A.mT @ A
     each = np.arange(G.shape[-1])
     G[..., each, each] += _RIDGE
-    inverse = np.linalg.inv(G)
+    inverse = np.asarray(np.linalg.inv(G), dtype=np.float64)
     diagonal = inverse[..., each, each]
-    return inverse, np.where((diagonal > 0).all(axis=-1), diagonal.sum(axis=-1), np.inf)
+    plain = (diagonal > 0).all(axis=-1)
+    return inverse, np.asarray(np.where(plain, diagonal.sum(axis=-1), np.inf), dtype=np.float64)
 
 
 @lru_cache(maxsize=64)
