@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
+from tacit.runtimes.peers.keys import derived
 from tacit.typing import Array
 
 _PIECE = 4096  # numbers
@@ -20,7 +21,7 @@ def digest_of_cost(cost: Family, x0: Array, key: Path) -> bytes:
 
     What it does at a few points stands for it, to eight digits: other machines round the last ones otherwise.
     """
-    digest = hashlib.blake2b(type(cost).__name__.encode(), key=hashlib.sha256(key.read_bytes()).digest())
+    digest = hashlib.blake2b(type(cost).__name__.encode(), key=derived(key, "digest of a cost"))
     with np.errstate(all="ignore"):
         for step in (0.0, 1.0, np.cos(np.arange(len(x0)))):
             x = x0 + step
