@@ -191,7 +191,7 @@ class Terminal:
     def answer(self):
         """Return what the next line printed, and its exit code."""
         printed = ""
-        guard = threading.Timer(60.0, self.shell.kill)
+        guard = threading.Timer(300.0, self.shell.kill)
         guard.start()
         try:
             while "\036" not in printed:
@@ -204,8 +204,9 @@ class Terminal:
         return re.sub(r"^bash: line \d+: +\d+ Killed.*\n", "", printed, flags=re.MULTILINE), int(code)
 
     def close(self):
-        self.type("kill -9 $(jobs -p); exit")
-        self.shell.communicate(timeout=10)
+        with contextlib.suppress(BrokenPipeError):  # the shell is gone already
+            self.type("kill -9 $(jobs -p); exit")
+        self.shell.communicate(timeout=60)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the story is told with a shell")
