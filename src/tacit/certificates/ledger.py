@@ -223,25 +223,37 @@ class Ledger:
             "exposures": [exposure.to_dict() for exposure in exposed],
         }
 
-    def check(self, release: Release, *, left: Iterable[str] = (), accept_changes: Iterable[str] = ()) -> Review:
+    def check(
+        self,
+        release: Release,
+        *,
+        left: Iterable[str] = (),
+        came: Iterable[str] = (),
+        heard: Iterable[Release] = (),
+        accept_changes: Iterable[str] = (),
+    ) -> Review:
         """Judge a run before it happens. Nothing is recorded.
 
         Where agents have *left* in the middle of a run, and the others go on, its masks stay and those agents'
         exposure is accepted: it is in the review, and is no reason to refuse. *accept_changes* names agents of whom
-        others may learn how their data differ from before; never the data themselves.
+        others may learn how their data differ from before; never the data themselves. Of those who *came* since the
+        runs before, the exposure is accepted like that of leavers. *heard* are earlier runs that are not recorded
+        here, as `hear_of` would.
         """
-        return self._review(self.entries(), release, tuple(left), tuple(accept_changes))
+        past = [*self.entries(), *(Entry(0, 0.0, other, 0.0) for other in heard)]
+        return self._review(tuple(past), release, tuple(left), tuple(accept_changes), tuple(came))
 
     def reviewed(self, entry: Entry) -> Review:
         """Judge a run that is recorded already, as it was when it was entered: by the runs before it."""
         before = tuple(each for each in self.entries() if each.number < entry.number)
-        return self._review(before, entry.release, (), ())
+        return self._review(before, entry.release, (), (), ())
 
     def add(
         self,
         release: Release,
         *,
         left: Iterable[str] = (),
+        came: Iterable[str] = (),
         accept_changes: Iterable[str] = (),
         anyway: bool = False,
     ) -> Entry:
@@ -250,23 +262,36 @@ class Ledger:
         A run that goes on without those who have *left* is entered with what ε rises by: ε' − ε, or 0.
         """
         with self._exclusively():
-            return self._add(release, tuple(left), tuple(accept_changes), anyway=anyway)
+            review = self._review(self.entries(), release, tuple(left), tuple(accept_changes), tuple(came))
+            if not review.accepted and not anyway:
+                raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
+            return self._append(release, review.epsilon)
 
-    def _add(self, release: Release, left: tuple[str, ...], accepted: tuple[str, ...], *, anyway: bool) -> Entry:
-        entries = self.entries()
-        review = self._review(entries, release, left, accepted)
-        if not review.accepted and not anyway:
-            raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
-        number, now = len(entries) + 1, self._clock()
+    def hear_of(self, release: Release) -> Entry:
+        """Record a run of others, of which the owner was told: it costs nothing, and its sums count from now on."""
+        if self.owner in release.participants:
+            raise InputError(
+                f"{self.owner}, whose ledger this is, took part in run {release.run}: it is to be added."
+            )
+        with self._exclusively():
+            return self._append(release, 0.0)
+
+    def _append(self, release: Release, epsilon: float) -> Entry:
+        number, now = len(self.entries()) + 1, self._clock()
         text = msgspec.json.encode(release).decode()
-        spent = review.epsilon if math.isfinite(review.epsilon) else 1e308
+        spent = epsilon if math.isfinite(epsilon) else 1e308
         chain = _link(self._head()[1], number, now, text, spent)
         self._database.execute("INSERT INTO releases VALUES (?, ?, ?, ?, ?)", (number, now, text, spent, chain))
         self._database.execute("UPDATE head SET number = ?, chain = ?", (number, chain))
-        return Entry(number, now, release, review.epsilon)
+        return Entry(number, now, release, epsilon)
 
     def _review(
-        self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...], accepted: tuple[str, ...]
+        self,
+        entries: tuple[Entry, ...],
+        new: Release,
+        left: tuple[str, ...],
+        accepted: tuple[str, ...],
+        came: tuple[str, ...],
     ) -> Review:
         if self.owner is not None and self.owner not in new.participants:
             raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
@@ -304,7 +329,7 @@ class Ledger:
                 f"its costs are {new.cost_version} and earlier ones were others, and nobody knows whose have "
                 "changed: a ledger that is started with an owner does"
             )
-        reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
+        reasons += [str(e) for e in exposed if e.agent not in (*left, *came) and not self._allows(e, accepted)]
         joint = joint_changes([*past, new], self.guards, owner=self.owner)
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint)
 

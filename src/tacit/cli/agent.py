@@ -58,7 +58,8 @@ AcceptExposure = Annotated[
     bool,
     typer.Option(
         "--accept-exposure",
-        help="With --ledger, in a later epoch: go on although that tells what those who have left brought in.",
+        help="Take part although that tells what newcomers bring; with --ledger, in a later epoch, what those who "
+        "have left brought in.",
     ),
 ]
 Metrics = Annotated[

@@ -26,6 +26,7 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
 from tacit.federation.sections import Masks, Member, Model, Stop
 from tacit.federation.statements import Statements, statements_of
+from tacit.federation.taking_in import TakingIn, take_in
 from tacit.runtimes.peers.identity import write_key
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Plan",
     "Statements",
     "Stop",
+    "TakingIn",
     "ask_ledger",
     "check",
     "draw_up",
@@ -53,6 +55,7 @@ __all__ = [
     "participate",
     "read_card",
     "statements_of",
+    "take_in",
     "without",
     "write_card",
     "write_key",

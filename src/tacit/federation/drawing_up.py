@@ -85,6 +85,11 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         protocol=PROTOCOL,
         relay=plan.relay,
     )
+    return finished(manifest)
+
+
+def finished(manifest: Manifest) -> Manifest:
+    """Return a manifest with the rounding floor of its network; refuse one that cannot be run, or hides nothing."""
     wrong = manifest.problems()
     if wrong:
         raise InputError(" ".join(wrong))

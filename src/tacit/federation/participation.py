@@ -16,6 +16,7 @@ from pathlib import Path
 from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
 from tacit.federation.checking import refuse_stranger, refuse_unspoken
+from tacit.federation.earlier import refuse_exposure, refuse_unfollowed
 from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
@@ -107,8 +108,11 @@ def participate(
         raise
     columns = feature_names(manifest, data)
     agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns, proxy=proxy)
-    permit = None
+    consent, permit = consent or Consent(), None
+    if not agent.result.exists():
+        refuse_unfollowed(manifest, me=me, folder=folder)
+        refuse_exposure(manifest, accepted=consent.accept_exposure)
     if ledger is not None and not agent.result.exists():
-        consent = (consent or Consent())._replace(versions=versions_of(manifest, me, data, key=key))
+        consent = consent._replace(versions=versions_of(manifest, me, data, key=key))
         permit = ask_ledger(manifest, agent, ledger, consent)
     return Participation(manifest, agent, columns, ledger, permit)

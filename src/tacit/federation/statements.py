@@ -11,6 +11,7 @@ import msgspec
 from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
 from tacit.costs import Family
 from tacit.federation.declared import UNCOUNTED, telling_of
+from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import listed
@@ -55,7 +56,8 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
         return Statements([bare], None, [str(bare)])
     coverage, telling = mechanism.coverage(cost), telling_of(manifest)
     certificate = certified(manifest, telling=telling)
-    stamps = [Stamp(reason="history", sentence=f"{each}.", agents=each.agents) for each in accepted]
+    told = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
+    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in told.items()]
     stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(neighbours) <= manifest.privacy.any:
         sentence = f"{me}'s neighbours, {listed(neighbours)}, know all its masks if they all collude."
