@@ -25,6 +25,7 @@ from tacit.cli import app
 from tacit.protocol.versions import EDITIONS, common
 
 MADE_BY_TACIT = (
+    tacit.federation.SeriesAccount,
     tacit.federation.Assessment,
     tacit.federation.Leaving,
     tacit.federation.Participation,

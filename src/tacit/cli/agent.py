@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json as jsonlib
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
-
-if TYPE_CHECKING:
-    from tacit.learning.reporting import MemberReport
-
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
 MemberName = Annotated[str, typer.Option("--me", help="Which member this is.")]
@@ -62,6 +56,13 @@ AcceptExposure = Annotated[
         "have left brought in.",
     ),
 ]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        help="With --runs: take part in a run so often, such as 1d, 12h or 30m. Every run has its own masks."
+    ),
+]
+Runs = Annotated[int | None, typer.Option(min=1, help="With --every: in so many runs, the first one now.")]
 Metrics = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
@@ -87,6 +88,8 @@ def agent_command(
     changed: Changed = None,
     accept_change: AcceptChange = False,
     accept_exposure: AcceptExposure = False,
+    every: Every = None,
+    runs: Runs = None,
     metrics: Metrics = None,
     json: JsonLines = False,
     quiet: Quiet = False,
@@ -96,56 +99,36 @@ def agent_command(
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
     converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
     """
-    from tacit.cli.diary import diary
-    from tacit.federation.entries import Consent
-    from tacit.federation.manifest import Manifest
-    from tacit.federation.participation import participate
+    from tacit.cli.playing import Shown, play, play_series
+    from tacit.federation import Consent, Manifest, Participation, Series, participate
+    from tacit.federation.numbering import scheduled
     from tacit.federation.sections import host_and_port
-    from tacit.runtimes.peers.diary import log
-    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
-    manifest = Manifest.read(federation)
-    sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
-    part = participate(
-        manifest,
-        sheet,
-        me=me,
-        key=key or federation.parent / f"{me}.key",
-        folder=folder,
-        family=cost,
-        listen=None if listen is None else host_and_port(listen, "listen"),
-        ledger=ledger,
-        consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
-        proxy=proxy,
-    )
-    with (
-        diary(part.agent, quiet=quiet, json_lines=json) as kept,
-        serve_monitoring(kept.bulletin, metrics),
-    ):
-        try:
-            outcome = part.run(kept.on_progress, kept.on_wait)
-        except KeyboardInterrupt:
-            log.warning("the state is kept; started again, this agent goes on from where it was")
-            raise
-    from tacit.learning.reporting import member_report
+    manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
+    own_key = key or federation.parent / f"{me}.key"
 
-    report = member_report(part, outcome)
-    if json:
-        sys.stdout.write(jsonlib.dumps(report.to_dict(), ensure_ascii=False) + "\n")
+    def take_part(manifest: Manifest) -> Participation:
+        reading = Reading(separator, decimal, encoding)
+        return participate(
+            manifest,
+            data if data.suffix.lower() == ".npz" else announced_sheet(data, reading),
+            me=me,
+            key=own_key,
+            folder=folder,
+            family=cost,
+            listen=None if listen is None else host_and_port(listen, "listen"),
+            ledger=ledger,
+            consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+            proxy=proxy,
+        )
+
+    shown = Shown(json, quiet, metrics)
+    if manifest.repeat.runs == 1:
+        converged = play(take_part(manifest), shown).verdict.converged
     else:
-        _show(report)
-    if not report.converged:
+        converged = play_series(
+            Series(manifest, me=me, folder=folder or own_key.parent), take_part, shown
+        ).converged
+    if not converged:
         raise typer.Exit(1)
-
-
-def _show(report: MemberReport) -> None:
-    from tacit.cli.summary import vector
-
-    verdict, table = report.outcome.verdict, report.table
-    typer.echo(f"status:       {verdict.status}. {verdict.sentence}")
-    typer.echo(f"x:            {vector(list(report.outcome.x))}")
-    for line in table.lines() if table else ():
-        typer.echo(line)
-    for sentence in report.privacy.lines:
-        typer.echo(f"privacy:      {sentence}")

@@ -24,7 +24,8 @@ from tacit.federation.joining import join
 from tacit.federation.leaving import Leaving, leave_out
 from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
-from tacit.federation.sections import Masks, Member, Model, Stop
+from tacit.federation.repeating import Series, SeriesAccount, repeat
+from tacit.federation.sections import Masks, Member, Model, Repeat, Stop
 from tacit.federation.statements import Statements, statements_of
 from tacit.federation.taking_in import TakingIn, take_in
 from tacit.runtimes.peers.identity import write_key
@@ -43,6 +44,9 @@ __all__ = [
     "Participation",
     "Permit",
     "Plan",
+    "Repeat",
+    "Series",
+    "SeriesAccount",
     "Statements",
     "Stop",
     "TakingIn",
@@ -54,6 +58,7 @@ __all__ = [
     "leave_out",
     "participate",
     "read_card",
+    "repeat",
     "statements_of",
     "take_in",
     "without",

@@ -76,7 +76,8 @@ def permit(
     """
     _refuse_strangers(manifest, consent.changed)
     release = release_of(manifest, consent, draw=draw())
-    accept = (me,) if consent.accept_change else ()
+    standing = manifest.repeat.changes == "accept"  # all have agreed to it, in the manifest
+    accept = (me,) if consent.accept_change or standing else ()
     came, earlier = newcomers(manifest), [released_by(run) for run in manifest.earlier if run.level != "none"]
     accepted: tuple[Exposure, ...] = ()
     with _opened(file) as book:

@@ -18,6 +18,11 @@ from tacit.listing import listed
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.stamps import Stamp, voided
 
+_CHANGING = (
+    "the members have agreed that records may change from run to run. The sums of two runs tell the difference, "
+    "and where one member's alone have changed, it is told what came or went there."
+)
+
 
 class Statements(NamedTuple):
     """What was hidden of a member, from whom, and where it is weak."""
@@ -56,8 +61,10 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
         return Statements([bare], None, [str(bare)])
     coverage, telling = mechanism.coverage(cost), telling_of(manifest)
     certificate = certified(manifest, telling=telling)
-    told = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
-    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in told.items()]
+    exposures = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
+    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in exposures.items()]
+    if manifest.repeat.changes == "accept":
+        stamps.append(Stamp(reason="history", sentence=_CHANGING, voids=False))
     stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(neighbours) <= manifest.privacy.any:
         sentence = f"{me}'s neighbours, {listed(neighbours)}, know all its masks if they all collude."

@@ -26,6 +26,7 @@ def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
         limit=limit,
         columns=columns,
         protocol=seat.protocol,
+        following=seat.following,
     )
 
 

@@ -1,0 +1,88 @@
+"""What `tacit agent` shows: one run, or several one after the other, and the account at the end."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import logging
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from tacit.cli.diary import diary, logged
+from tacit.cli.summary import vector
+from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_the_end
+from tacit.learning.reporting import MemberReport, member_report
+from tacit.runtimes.peers.diary import log
+from tacit.runtimes.peers.monitoring import serve_monitoring
+
+if TYPE_CHECKING:
+    from tacit.federation import Manifest, Participation
+    from tacit.runtimes.phases import Outcome
+
+
+class Shown(NamedTuple):
+    """How much is shown, and how."""
+
+    json: bool
+    quiet: bool
+    metrics: int | None
+    """The port on which figures are served."""
+
+
+def play(part: Participation, shown: Shown, turn: Turn | None = None) -> Outcome:
+    """Run one member's part and print the answer; of a series, stay until the neighbours have theirs, too."""
+    with (
+        diary(part.agent, quiet=shown.quiet, json_lines=shown.json) as kept,
+        serve_monitoring(kept.bulletin, shown.metrics),
+    ):
+        try:
+            if turn is None:
+                outcome = part.run(kept.on_progress, kept.on_wait)
+            else:
+                outcome = to_the_end(turn, part, kept.on_progress, kept.on_wait)
+        except KeyboardInterrupt:
+            log.warning("the state is kept; started again, this agent goes on from where it was")
+            raise
+    report = member_report(part, outcome)
+    if shown.json:
+        numbers = {} if turn is None else {"run": turn.number}
+        _say({**numbers, **report.to_dict()})
+    else:
+        _print(report, turn)
+    return outcome
+
+
+def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Shown) -> SeriesAccount:
+    """Run all that is left of a series, and print the account."""
+    level = logging.WARNING if shown.quiet else logging.INFO
+    with logged(level, "tacit.series", json_lines=shown.json):
+        account = repeat(series, take_part, lambda turn, part: play(part, shown, turn))
+    if shown.json:
+        _say({"account": account.to_dict()})
+    else:
+        for run in account.played:
+            when = datetime.fromtimestamp(run.ended, UTC).strftime("%Y-%m-%d %H:%M UTC")
+            typer.echo(f"run {run.number}: {when}, {run.status} after {run.rounds} rounds")
+        typer.echo(account.sentence)
+    return account
+
+
+def _say(value: object) -> None:
+    sys.stdout.write(jsonlib.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def _print(report: MemberReport, turn: Turn | None) -> None:
+    verdict, table = report.outcome.verdict, report.table
+    if turn is not None:
+        typer.echo(f"run:          {turn.number} of {turn.manifest.repeat.runs}")
+    typer.echo(f"status:       {verdict.status}. {verdict.sentence}")
+    typer.echo(f"x:            {vector(list(report.outcome.x))}")
+    for line in table.lines() if table else ():
+        typer.echo(line)
+    for sentence in report.privacy.lines:
+        typer.echo(f"privacy:      {sentence}")
+    sys.stdout.flush()
