@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import tacit
-from tacit.errors import DamagedError, InputError, NetworkError, RefusedError
+from tacit.errors import DamagedError, InputError, RefusedError, StillNeededError
 from tacit.federation import Consent, Hiding, Plan, Repeat, Series, draw_up, repeat
 from tacit.federation.account import permit
 from tacit.federation.joining import seat_of
@@ -224,11 +224,11 @@ def test_a_neighbour_that_has_not_said_goodbye_is_waited_for(manifest, tmp_path)
             answer.touch()
         return "outcome"
 
-    part = SimpleNamespace(run=run, agent=SimpleNamespace(result=answer))
+    part = SimpleNamespace(run=run, agent=SimpleNamespace(result=answer, needed_by=("south",)))
     assert to_the_end(turn, part, clock=lambda: 0.0) == "outcome"
     assert len(runs) == 3
     answer.unlink()
-    with pytest.raises(NetworkError, match="a neighbour has not said goodbye for 2 d. Start this agent again"):
+    with pytest.raises(StillNeededError, match="south may still need something"):
         to_the_end(turn, part, clock=lambda: float(next(now)))
 
 

@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
+from tacit.errors import StillNeededError
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
 MemberName = Annotated[str, typer.Option("--me", help="Which member this is.")]
@@ -97,14 +98,17 @@ def agent_command(
     """Take part in a run: wait for the others, agree, print the answer.
 
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
-    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
+    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience, 4 if this
+    member has its answer and a neighbour may still need something.
     """
     from tacit.cli.playing import Shown, play, play_series
     from tacit.federation import Consent, Manifest, Participation, Series, participate
     from tacit.federation.numbering import scheduled
     from tacit.federation.sections import host_and_port
+    from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.tables import Reading
 
+    switch_off_core_dumps()  # before anything private is read
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
     own_key = key or federation.parent / f"{me}.key"
 
@@ -124,11 +128,13 @@ def agent_command(
         )
 
     shown = Shown(json, quiet, metrics)
-    if manifest.repeat.runs == 1:
-        converged = play(take_part(manifest), shown).verdict.converged
+    if manifest.repeat.runs > 1:
+        series = Series(manifest, me=me, folder=folder or own_key.parent)
+        converged, needed_by = play_series(series, take_part, shown).converged, ()
     else:
-        converged = play_series(
-            Series(manifest, me=me, folder=folder or own_key.parent), take_part, shown
-        ).converged
+        part = take_part(manifest)
+        converged, needed_by = play(part, shown).verdict.converged, part.agent.needed_by
     if not converged:
         raise typer.Exit(1)
+    if needed_by:
+        raise StillNeededError(needed_by)

@@ -126,13 +126,13 @@ def fit_command(
         accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
-    from tacit.learning.files import Selection, read_files
+    from tacit.learning.files import UsedColumns, read_files
     from tacit.learning.outcome import fit_records
     from tacit.tables import Reading
 
     records = read_files(
         files, target, words=MODELS[model].takes_words, reading=Reading(separator, decimal, encoding),
-        selection=Selection(names_of(columns), names_of(drop), missing, weight, offset, exposure),
+        selection=UsedColumns(names_of(columns), names_of(drop), missing, weight, offset, exposure),
     )  # fmt: skip
     for note in records.notes:
         typer.echo(f"tacit: {note}", err=True)

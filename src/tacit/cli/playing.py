@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from tacit.cli.diary import diary, logged
-from tacit.cli.summary import vector
 from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_the_end
 from tacit.learning.reporting import MemberReport, member_report
 from tacit.runtimes.peers.diary import log
 from tacit.runtimes.peers.monitoring import serve_monitoring
+from tacit.solving.summary import vector
 
 if TYPE_CHECKING:
     from tacit.federation import Manifest, Participation
@@ -38,21 +38,12 @@ def play(part: Participation, shown: Shown, turn: Turn | None = None) -> Outcome
         diary(part.agent, quiet=shown.quiet, json_lines=shown.json) as kept,
         serve_monitoring(kept.bulletin, shown.metrics),
     ):
+        hooks = (kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, shown, turn))
         try:
-            if turn is None:
-                outcome = part.run(kept.on_progress, kept.on_wait)
-            else:
-                outcome = to_the_end(turn, part, kept.on_progress, kept.on_wait)
+            return part.run(*hooks) if turn is None else to_the_end(turn, part, *hooks)
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
-    report = member_report(part, outcome)
-    if shown.json:
-        numbers = {} if turn is None else {"run": turn.number}
-        _say({**numbers, **report.to_dict()})
-    else:
-        _print(report, turn)
-    return outcome
 
 
 def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Shown) -> SeriesAccount:
@@ -70,12 +61,22 @@ def play_series(series: Series, take_part: Callable[[Manifest], Participation], 
     return account
 
 
-def _say(value: object) -> None:
-    sys.stdout.write(jsonlib.dumps(value, ensure_ascii=False) + "\n")
+def _show(part: Participation, outcome: Outcome, shown: Shown, turn: Turn | None) -> None:
+    """Print the answer at once: this member may stay for a while."""
+    report = member_report(part, outcome)
+    if shown.json:
+        numbers = {} if turn is None else {"run": turn.number}
+        _say({**numbers, **report.to_dict()})
+    else:
+        _show_lines(report, turn)
     sys.stdout.flush()
 
 
-def _print(report: MemberReport, turn: Turn | None) -> None:
+def _say(value: object) -> None:
+    sys.stdout.write(jsonlib.dumps(value, ensure_ascii=False) + "\n")
+
+
+def _show_lines(report: MemberReport, turn: Turn | None) -> None:
     verdict, table = report.outcome.verdict, report.table
     if turn is not None:
         typer.echo(f"run:          {turn.number} of {turn.manifest.repeat.runs}")
@@ -85,4 +86,3 @@ def _print(report: MemberReport, turn: Turn | None) -> None:
         typer.echo(line)
     for sentence in report.privacy.lines:
         typer.echo(f"privacy:      {sentence}")
-    sys.stdout.flush()

@@ -26,7 +26,7 @@ from tacit.protocol.record import Record
 _SHOWN = 16  # letters of the session in the name of an entry
 
 
-def name_of(manifest: Manifest, epoch: int, session: str) -> str:
+def entry_name(manifest: Manifest, epoch: int, session: str) -> str:
     """Return what a ledger calls a run: title, number, epoch, and the first letters of the session."""
     later = f", epoch {epoch}" if epoch else ""
     return f"{manifest.title}, run {manifest.run}{later}, session {session[:_SHOWN]}"
@@ -37,7 +37,7 @@ def remembered(manifest: Manifest) -> list[Earlier]:
     masks = manifest.privacy
     sigma = masks.effective_sigma if has_sigma(masks.level) else None
     own = Earlier(
-        name=name_of(manifest, manifest.epoch, manifest.session()),
+        name=entry_name(manifest, manifest.epoch, manifest.session()),
         members=list(manifest.members),
         links=manifest.links,
         level=masks.level,
@@ -87,7 +87,7 @@ def refusal(manifest: Manifest, exposed: list[str]) -> RefusedError:
         if alone
         else f"the sums with and without {who} tell what each of them brings, exactly, to the others of them"
     )
-    run = name_of(manifest, manifest.epoch, manifest.session())
+    run = entry_name(manifest, manifest.epoch, manifest.session())
     return RefusedError(
         f"{run} is refused: {reason}. If that may be known, accept the exposure and start again.",
         command="--accept-exposure accepts it.",

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
-from tacit.federation.checking import refuse_stranger, refuse_unspoken
+from tacit.federation.checking import refuse_unspoken
 from tacit.federation.earlier import refuse_exposure, refuse_unfollowed
 from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
-from tacit.federation.manifest import Manifest
-from tacit.federation.records import cost_of, digest_of, feature_names, versions_of
+from tacit.federation.manifest import Manifest, refuse_strangers
+from tacit.federation.own_data import cost_of, digest_of, feature_names, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
@@ -51,11 +51,15 @@ class Participation:
         self,
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
+        on_answer: Callable[[Outcome], None] | None = None,
     ) -> Outcome:
-        """Wait for the others, agree, and return the answer; it is entered before anything is published."""
+        """Wait for the others, agree, and return the answer; it is entered before anything is published.
+
+        *on_answer* gets it at once, before this member stays for neighbours that may still need something.
+        """
         enter = None if self.permit is None else self.permit.enter
         try:
-            return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter)
+            return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter, on_answer=on_answer)
         except RangeError as error:
             bound = self.manifest.privacy.bound or BOUND
             raise RangeError(
@@ -92,7 +96,7 @@ def participate(
     the member says to its *ledger*; the versions of its records are worked out here. *proxy* is the URL of one to
     dial through.
     """
-    refuse_stranger(manifest, me)
+    refuse_strangers(manifest, [me])
     refuse_nothing_hidden(manifest)
     through = None if proxy is None else Proxy.read(proxy)
     if unspoken(manifest.protocol):

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tacit.errors import DamagedError, InputError, NetworkError, RefusedError, TacitError
+from tacit.errors import DamagedError, InputError, RefusedError, StillNeededError, TacitError
 from tacit.federation.durations import spoken
 from tacit.federation.manifest import Manifest
 from tacit.federation.numbering import numbered
@@ -222,6 +222,7 @@ def to_the_end(
     part: Participation,
     on_progress: Callable[[Progress], None] | None = None,
     on_wait: Callable[[str, float], None] | None = None,
+    on_answer: Callable[[Outcome], None] | None = None,
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> Outcome:
@@ -229,14 +230,11 @@ def to_the_end(
 
     In the next run it would be waited for in vain: one that is not in the same run is not let in.
     """
-    outcome = part.run(on_progress, on_wait)
-    patience = turn.manifest.stop.patience + turn.manifest.repeat.every  # some are back for the next run only
-    end = clock() + patience
+    outcome = part.run(on_progress, on_wait, on_answer)
+    # some are back for the next run only
+    end = clock() + turn.manifest.stop.patience + turn.manifest.repeat.every
     while not part.agent.result.exists():
         if clock() >= end:
-            raise NetworkError(
-                f"run {turn.number} is over here, and a neighbour has not said goodbye for {spoken(patience)}. "
-                "Start this agent again when it is back: nothing is lost."
-            )
+            raise StillNeededError(part.agent.needed_by)
         part.run(on_progress, on_wait)
     return outcome

@@ -24,26 +24,19 @@ from tacit.algorithms.directions import NOTICED
 from tacit.costs import (
     L1,
     Composite,
-    ConcomitantHuber,
-    LeastSquares,
-    Logistic,
-    Multinomial,
-    Poisson,
 )
 from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.curvature import FitCurvature, curvature
+from tacit.learning.curvature import FitCurvature, Loss, curvature
 from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import StandardUnits, measure
 from tacit.runtimes.doubt import Doubt
+from tacit.showing import Shown
 from tacit.solving import Answer
 from tacit.solving.effort import ONCE
 from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array
-
-Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
-
 
 _FELT = 1e-8  # of a score, in its own unit: rounding below this moves no loss that anybody could see
 
@@ -66,7 +59,7 @@ class Fit(NamedTuple):
     units: StandardUnits
 
 
-class PrivateModel(BaseEstimator):
+class PrivateModel(Shown, BaseEstimator):
     """A regression that parties fit together without showing their records."""
 
     _scaled_target: ClassVar[bool] = True

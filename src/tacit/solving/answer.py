@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,9 +10,11 @@ import msgspec
 import numpy as np
 
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
+from tacit.certificates.finite import finite_or_none
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
+from tacit.showing import Shown
 from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
@@ -23,7 +24,7 @@ from tacit.typing import Array
 _SEARCHED = 500  # agents up to which the worst coalition is searched for, and not only bounded
 
 
-class Answer:
+class Answer(Shown):
     """The answer of one run. Holds public things only."""
 
     def __init__(self, record: RunRecord, network: Network) -> None:
@@ -91,7 +92,7 @@ class Answer:
             "private": private,
             "stamps": msgspec.to_builtins(stamps),
             "privacy": self._lines(stamps, certificate),
-            "hidden_difference": difference if math.isfinite(difference) else None,
+            "hidden_difference": finite_or_none(difference),
         }
 
     def to_json(self, *, any: int = 1) -> str:
