@@ -101,7 +101,7 @@ def agent_command(
     converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience, 4 if this
     member has its answer and a neighbour may still need something.
     """
-    from tacit.cli.playing import Shown, play, play_series
+    from tacit.cli.playing import Output, play, play_series
     from tacit.federation import Consent, Manifest, Participation, Series, participate
     from tacit.federation.numbering import scheduled
     from tacit.federation.sections import host_and_port
@@ -127,14 +127,12 @@ def agent_command(
             proxy=proxy,
         )
 
-    shown = Shown(json, quiet, metrics)
+    shown = Output(json, quiet, metrics)
     if manifest.repeat.runs > 1:
         series = Series(manifest, me=me, folder=folder or own_key.parent)
-        converged, needed_by = play_series(series, take_part, shown).converged, ()
-    else:
-        part = take_part(manifest)
-        converged, needed_by = play(part, shown).verdict.converged, part.agent.needed_by
-    if not converged:
+        raise typer.Exit(0 if play_series(series, take_part, shown).converged else 1)
+    part = take_part(manifest)
+    if not play(part, shown).verdict.converged:
         raise typer.Exit(1)
-    if needed_by:
-        raise StillNeededError(needed_by)
+    if part.agent.needed_by:
+        raise StillNeededError(part.agent.needed_by)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.runtimes.phases import Outcome
 
 
-class Shown(NamedTuple):
+class Output(NamedTuple):
     """How much is shown, and how."""
 
     json: bool
@@ -32,7 +32,7 @@ class Shown(NamedTuple):
     """The port on which figures are served."""
 
 
-def play(part: Participation, shown: Shown, turn: Turn | None = None) -> Outcome:
+def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcome:
     """Run one member's part and print the answer; of a series, stay until the neighbours have theirs, too."""
     with (
         diary(part.agent, quiet=shown.quiet, json_lines=shown.json) as kept,
@@ -46,7 +46,7 @@ def play(part: Participation, shown: Shown, turn: Turn | None = None) -> Outcome
             raise
 
 
-def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Shown) -> SeriesAccount:
+def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Output) -> SeriesAccount:
     """Run all that is left of a series, and print the account."""
     level = logging.WARNING if shown.quiet else logging.INFO
     with logged(level, "tacit.series", json_lines=shown.json):
@@ -61,7 +61,7 @@ def play_series(series: Series, take_part: Callable[[Manifest], Participation], 
     return account
 
 
-def _show(part: Participation, outcome: Outcome, shown: Shown, turn: Turn | None) -> None:
+def _show(part: Participation, outcome: Outcome, shown: Output, turn: Turn | None) -> None:
     """Print the answer at once: this member may stay for a while."""
     report = member_report(part, outcome)
     if shown.json:

@@ -25,7 +25,6 @@ from tacit.federation.earlier import entry_name, newcomers, refusal, released_by
 from tacit.federation.entries import (
     Consent,
     earlier_entry,
-    entry_name,
     is_entered,
     release_of,
     repetitions,
