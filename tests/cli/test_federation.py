@@ -425,6 +425,6 @@ def test_a_newcomer_is_taken_in_once_its_price_was_said_and_accepted(run, cards,
     code, out, _ = run("federation", "with", "next.toml", "third.toml", *more, "--yes", "--json")
     assert code == 0
     assert json.loads(out)["newcomers"] == ["hill", "lake", "moor"]
-    assert {agent for each in json.loads(out)["told"] for agent in each["agents"]} == {"valley"}, "as before"
+    assert {agent for each in json.loads(out)["exposures"] for agent in each["agents"]} == {"valley"}, "as before"
     code, out, _ = run("federation", "check", "third.toml")
     assert code == 0

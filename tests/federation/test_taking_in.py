@@ -68,18 +68,18 @@ def test_no_smaller_coalition_than_before_cuts_the_members_apart(cards, stranger
 
 def test_a_newcomer_alone_is_told_exactly_to_everybody(manifest, strangers):
     step = take_in(manifest, strangers[:1])
-    assert exact(step.told) == {("harbour", ())}
+    assert exact(step.exposures) == {("harbour", ())}
     assert step.costs[0].startswith("What it costs harbour: all it brings.")
     assert "comes together with 2 or more others" in step.costs[0]
     assert f"ε = {step.certificate.epsilon:.3g}, and the word that one knows" in step.costs[2]
-    assert step.to_dict()["told"][0]["kind"] == "cost"
+    assert step.to_dict()["exposures"][0]["kind"] == "cost"
 
 
 def test_of_two_newcomers_each_is_told_to_the_other_and_of_three_none(manifest, strangers):
     two, three = take_in(manifest, strangers[:2]), take_in(manifest, strangers)
-    assert exact(two.told) == {("harbour", ("mountain",)), ("mountain", ("harbour",))}
+    assert exact(two.exposures) == {("harbour", ("mountain",)), ("mountain", ("harbour",))}
     assert "up to 1 of them learn exactly what another one of them brings" in two.costs[0]
-    assert three.told == ()
+    assert three.exposures == ()
     assert "nothing of one of them" in three.costs[0]
     refuse_exposure(three.after, accepted=False)
 
@@ -141,7 +141,7 @@ def test_a_second_newcomer_is_one_more_run_in_the_list(manifest, strangers):
     third = take_in(second, strangers[1:2])
     assert [len(run.members) for run in third.after.earlier] == [4, 5]
     assert newcomers(third.after) == ("mountain",)
-    assert {agent for agent, _ in exact(third.told)} == {"harbour", "mountain"}, "harbour was told before"
+    assert {agent for agent, _ in exact(third.exposures)} == {"harbour", "mountain"}, "harbour was told before"
 
 
 def test_a_run_that_somebody_has_left_is_followed_by_one_without_it(cards, strangers):

@@ -55,7 +55,7 @@ def _say_what_is_next(file: Path, step: TakingIn) -> None:
         typer.echo(f"Fingerprint of {name}, to be compared by telephone:")
         for line in spelled(fingerprint(members[name].certificate)):
             typer.echo(f"  {line}")
-    aware = " --accept-exposure" * bool(step.told)
+    aware = " --accept-exposure" * bool(step.exposures)
     typer.echo(f"Next: send it to {conjoined(list(members))}. Whoever accepts it runs")
     typer.echo(f"  tacit agent {file.name} --me NAME --data FILE{aware}")
     typer.echo("All must accept for the run to begin, and nobody can be made to.")

@@ -80,8 +80,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def to_toml(self) -> bytes:
         """Return the file's bytes; fields that say nothing are left out, since TOML has no null."""
         fields = msgspec.to_builtins(self)
-        said = {name: value for name, value in fields.items() if name not in _SELDOM or _ADDED[name] != value}
-        return msgspec.toml.encode(_without_none(said))
+        written = {name: value for name, value in fields.items() if name not in _SELDOM or _ADDED[name] != value}
+        return msgspec.toml.encode(_without_none(written))
 
     def problems(self) -> list[str]:
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""

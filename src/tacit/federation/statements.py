@@ -56,8 +56,8 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
         return Statements([bare], None, [str(bare)])
     coverage, telling = mechanism.coverage(cost), telling_of(manifest)
     certificate = certified(manifest, telling=telling)
-    told = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
-    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in told.items()]
+    exposures = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
+    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in exposures.items()]
     stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(neighbours) <= manifest.privacy.any:
         sentence = f"{me}'s neighbours, {listed(neighbours)}, know all its masks if they all collude."

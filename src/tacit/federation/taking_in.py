@@ -28,7 +28,7 @@ class TakingIn:
     before: Manifest
     after: Manifest
     newcomers: tuple[str, ...]
-    told: tuple[Exposure, ...]
+    exposures: tuple[Exposure, ...]
     """What the two runs together tell exactly of single members."""
     certificate: Certificate | None
     """What holds in the next run by itself; None where nothing is hidden, or nothing can be."""
@@ -57,7 +57,7 @@ class TakingIn:
                 "alone, so that everybody who knows both can subtract them, exactly. A newcomer who must not be "
                 f"told comes together with {colluders + 1} or more others."
             )
-        elif self.told:
+        elif self.exposures:
             yield (
                 f"What it costs {who}: the sums of the runs before and of this one tell what they bring together, "
                 f"and so up to {colluders} of them learn exactly what another one of them brings. Newcomers who "
@@ -75,7 +75,7 @@ class TakingIn:
             "told already. Ledgers of whoever has changed some say what that tells."
         )
         if self.certificate is not None:
-            aware = ", and the word that one knows the above" * bool(self.told)
+            aware = ", and the word that one knows the above" * bool(self.exposures)
             yield f"What it costs in everybody's ledger: ε = {self.certificate.epsilon:.3g}{aware}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class TakingIn:
             "newcomers": list(self.newcomers),
             "links": self.after.links,
             "costs": self.costs,
-            "told": [exposure.to_dict() for exposure in self.told],
+            "exposures": [exposure.to_dict() for exposure in self.exposures],
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
         }
 
