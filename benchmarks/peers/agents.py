@@ -94,7 +94,7 @@ def exchanges(network: Network, m: int, rounds: int) -> Job:
         costs=[Diagonal(d[i], rng.standard_normal(m)) for i in range(len(network))],
         stack=None,
         x0=np.zeros(m),
-        algorithm=DGD(step_size=0.01),
+        algorithm=DGD(step_size=1e-4),  # so small that all rounds are run
         exact=False,
         weights="metropolis",
         privacy=AffineMasks(10.0),

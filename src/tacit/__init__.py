@@ -17,6 +17,8 @@
 import typing as _typing
 from importlib import import_module as _import_module
 
+from tacit.showing import show_with as _show_with
+
 if _typing.TYPE_CHECKING:
     from tacit import algorithms, dispatch, federation
     from tacit.auditing import AuditReport, audit
@@ -114,6 +116,9 @@ def __getattr__(name: str) -> _typing.Any:
     value = _import_module(f"tacit.{name}") if home == "tacit" else getattr(_import_module(home), name)
     globals()[name] = value
     return value
+
+
+_show_with(lambda: _import_module("tacit.report"))  # when the first result is to be shown
 
 
 def __dir__() -> list[str]:

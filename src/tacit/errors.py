@@ -18,6 +18,8 @@
     ├── NetworkError          peers cannot be reached, or a link is not what it should be
     │   ├── ProtocolError     a peer did wrong: what it sent is refused, and the link is closed
     │   │   └── EquivocationError   two neighbours were not told the same; nothing more was sent
+    │   ├── OutdatedError     by word of its neighbours, this member's file of the run is lost or an older one
+    │   ├── StillNeededError  this member has its answer, and a neighbour has not said goodbye
     │   └── StoppedError      another member has stopped the run, and says why
     ├── NotPrivateError       no σ protects somebody on this graph
     ├── InfeasibleError       generators cannot meet the demand within their limits
@@ -29,6 +31,7 @@ printed after the message by commands alone. No message holds a mask, a key, a c
 number.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 
@@ -131,6 +134,36 @@ class EquivocationError(ProtocolError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.neighbour, self.own, self.theirs, self.totals)
+
+
+class OutdatedError(NetworkError):
+    """By word of its neighbours this member has said more in the run than its file knows of."""
+
+    def __init__(self, neighbours: Sequence[str]) -> None:
+        super().__init__(
+            f"by word of {', '.join(neighbours)} more was said in this run than the state file of this member "
+            "knows of: it is lost, or an older one was put back. The run cannot go on with it, nothing was sent. "
+            "Start again with the file as it was last, if there is one; otherwise tell the others, who can go on "
+            "without this member if that was agreed, or begin a new run."
+        )
+        self.neighbours = tuple(neighbours)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.neighbours,)
+
+
+class StillNeededError(NetworkError):
+    """A member has its answer, and a neighbour that is away may still need something of it."""
+
+    def __init__(self, neighbours: Sequence[str]) -> None:
+        super().__init__(
+            f"this member has its answer, and {', '.join(neighbours)} may still need something of it. The state "
+            "file is kept: start this agent again when they are back, or remove the file when they have an answer."
+        )
+        self.neighbours = tuple(neighbours)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.neighbours,)
 
 
 class StoppedError(NetworkError):

@@ -12,8 +12,8 @@ from tacit.runtimes.peers import Diary
 
 def link(name, **more):
     """Return a link as a diary sees it: never up yet, unless told otherwise."""
-    channel = SimpleNamespace(finished=False, unfit=False, used=0, inbox=[])
-    facts = {"connected": 0, "open": False, "trouble": "", "turned_away": False, "last_seen": 0.0, "dials": True}
+    channel = SimpleNamespace(finished=False, unfit=False, outdated=False, used=0, inbox=[])
+    facts = {"connected": 0, "open": False, "trouble": "", "turned_away": 0, "last_seen": 0.0, "dials": True}
     counts = {"violations": 0, "bytes_in": 0, "bytes_out": 0}
     return SimpleNamespace(name=name, channel=channel, **(facts | counts | more))
 
@@ -97,7 +97,10 @@ def test_waiting_is_said_at_5_10_and_20_seconds_for_every_neighbour_anew(agent, 
 def test_data_that_do_not_match_and_a_link_that_is_refused_are_warnings(agent, links, lines, caplog):
     diary = Diary(agent)
     links["east"].channel.unfit = True
-    links["west"].turned_away = True
+    links["west"].turned_away = 2  # it is being started again
+    diary.look()
+    assert len(lines()) == 1
+    links["west"].turned_away = 5
     diary.look()
     assert "the data of east do not match" in lines()[0]
     assert "west is there and takes no link from this member" in lines()[1]

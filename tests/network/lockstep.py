@@ -20,7 +20,8 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
-from tacit.protocol import Alarm, Dialogue, Kind, Parser, Phase
+from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Parting, Phase
+from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -55,11 +56,11 @@ class Links:
             self._all.cut(self._name, other)
         self._all.online.pop(self._name, None)
 
-    def write(self, frames: dict[str, bytes]) -> None:
+    def write(self, frames: dict[str, list[Frame]]) -> None:
         self._all.act()
-        for other, data in frames.items():
+        for other, each in frames.items():
             if self.neighbours[other].open:
-                self._all.lay(self._name, other, data)
+                self._all.lay(self._name, other, b"".join(pieces(each)))
         self._all.act()
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
@@ -169,6 +170,9 @@ class Lockstep:
 
     def pause(self, until: float) -> None:
         player = self._playing
+        if player is None:  # an agent by itself
+            self.now = until
+            return
         player.wakes = until
         self.main.release()
         player.turn.acquire()
@@ -191,9 +195,10 @@ class Lockstep:
         if (a, b) not in self._pipes:
             return
         session = self.online[a].neighbours[b].channel.session
-        stage = self.stages[f"{a}-{session[:12]}.state"]
+        stage = self.stages.get(f"{a}-{session[:12]}.state", Stage.ERASED)
         for frame in Parser(1 << 24).feed(data):
-            word = Word.ALARM if Alarm.decode(frame.body) else WORDS[frame.kind]
+            is_alarm = frame.kind is Kind.BYE and (frame.body == Parting.LOST.value or Alarm.decode(frame.body))
+            word = Word.ALARM if is_alarm else WORDS[frame.kind]
             assert word in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
             if frame.kind is Kind.DATA:
                 spoken = self._spoken.setdefault((session, a, b, frame.number), frame.body)
@@ -253,6 +258,9 @@ class Lockstep:
             neighbour.violations += 1
             neighbour.trouble = str(error)
             self._ends.pop((b, a))
+            if end.last_words is not None:
+                self.lay(b, a, end.last_words.encode())
+                self._deliver(b, a)
             return 0
         if not neighbour.open and end.phase is Phase.OPEN:
             neighbour.open = True

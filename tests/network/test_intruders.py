@@ -15,7 +15,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -32,8 +31,7 @@ from tacit.federation import Manifest, Member, join
 from tacit.federation.sections import Masks, Stop
 from tacit.protocol import Channel, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
-from tacit.protocol.farewell import Farewell
-from tacit.runtimes.peers import Agent, ending
+from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers import connections as wires
 from tacit.runtimes.peers import durable_links as peer_links
 from tacit.runtimes.peers.connections import Connections, Neighbour
@@ -613,7 +611,6 @@ def test_a_message_of_the_wrong_size_or_kind_ends_in_a_clear_error_and_never_in_
     spoil, tmp_path, monkeypatch
 ):
     federation = found(tmp_path, [("alpha", "beta"), ("beta", "gamma")], patience=4.0)
-    monkeypatch.setattr(ending, "Farewell", partial(Farewell, linger=0.5))
     spoilt(monkeypatch, "beta", spoil, after=12)
     running = Running()
     for name in NAMES:

@@ -100,7 +100,7 @@ def test_five_thousand_strangers_and_a_member_that_is_killed_and_comes_back(memb
         for name in ("bert", last):
             made.kill(name)
             made.start(name, "--json")
-        answers = made.answers()
+        answers = made.answers(seconds=300.0)
     assert np.array_equal(answers, expected.x)
     assert not any("Traceback" in made.err(name) for name in made.names)
 

@@ -11,6 +11,7 @@ import pytest
 
 import tacit
 from tacit.masks import AffineMasks, agent_keys
+from tacit.report import page_of
 from tacit.runtimes import RUNTIMES
 from tacit.solving.solve import NotPrivateWarning
 from tacit.solving.telling.count import Telling
@@ -120,3 +121,15 @@ def test_the_search_for_secrets_finds_one():
     for planted_text in (f"q = {SECRET}", f"{SECRET:.7e}", f"{2 * SECRET!r}"):
         with pytest.raises(AssertionError, match="private number"):
             assert_clean(planted_text)
+
+
+def test_reports_hold_no_secret(tmp_path):
+    """The public ones: of runs, their certificates, and a notebook's cells."""
+    answer = tacit.solve(planted(), privacy=AffineMasks(1e3, seed=5))
+    answer = tacit.Answer(msgspec.structs.replace(answer.record, seconds=1.0, x=[1.0, 1.0]), answer.network)
+    for result in (answer, answer.certificate(any=1), answer.certificate({0})):
+        assert_clean(result._repr_html_())
+        page = page_of(result)
+        for figure in (figure for section in page.sections for figure in section.figures):
+            assert_clean(figure.to_json())
+        assert_clean(repr(page.statement) + repr([section.tables for section in page.sections]))

@@ -3,36 +3,36 @@
 from tacit.protocol.farewell import Farewell, Line
 
 
-def line(name="east", *, up=True, connected=1, over=False):
-    return Line(name, up, connected, over)
+def line(name="east", *, up=True, connected=1, confirmed=0, over=False):
+    return Line(name, up, connected, confirmed, over)
 
 
 def test_every_connection_hears_one_goodbye():
-    leaving = Farewell(0.0)
+    leaving = Farewell(0.0, 60.0)
     assert leaving.look([line("east"), line("west", up=False)], 0.0) == ["east"]
     assert leaving.look([line("east"), line("west")], 1.0) == ["west"]
     assert leaving.look([line("east", connected=2), line("west")], 2.0) == ["east"]
     assert leaving.look([line("east", connected=2), line("west")], 3.0) == []
 
 
-def test_who_is_away_is_waited_for_from_when_it_was_last_there():
-    leaving = Farewell(100.0, linger=10.0, longest=60.0)
-    leaving.look([line(up=False)], 105.0)
-    assert leaving.ends == 110.0
-    leaving.look([line()], 109.0)
-    assert leaving.ends == 119.0
-    leaving.look([line(up=False)], 118.0)
-    assert leaving.ends == 119.0
+def test_who_is_away_is_waited_for_as_long_as_there_is_patience():
+    leaving = Farewell(100.0, 3600.0)
+    for second in range(100, 3600, 100):
+        leaving.look([line(up=False)], float(second))
+    assert leaving.ends == 3700.0
+
+
+def test_who_comes_back_late_and_gets_on_is_waited_for_from_then_on():
+    leaving = Farewell(0.0, 60.0)
+    leaving.look([line(up=False, confirmed=7)], 1.0)
+    leaving.look([line(confirmed=7)], 50.0)
+    assert leaving.ends == 60.0
+    leaving.look([line(confirmed=9)], 55.0)
+    assert leaving.ends == 115.0
 
 
 def test_who_is_there_and_never_ends_is_not_waited_for_for_ever():
-    leaving = Farewell(0.0, linger=10.0, longest=60.0)
+    leaving = Farewell(0.0, 60.0)
     for second in range(200):
-        leaving.look([line()], float(second))
-    assert leaving.ends == 70.0
-
-
-def test_who_needs_nothing_is_not_waited_for():
-    leaving = Farewell(0.0, linger=10.0)
-    leaving.look([line(over=True)], 9.0)
-    assert leaving.ends == 10.0
+        leaving.look([line(connected=second)], float(second))
+    assert leaving.ends == 60.0

@@ -47,6 +47,7 @@ LINKS = [("north", "east"), ("east", "south"), ("south", "west"), ("west", "nort
 MODULUS = 1 << 64
 HOPS = 2  # so many exchanges reach everybody, also where one has left
 ROUNDS = 4
+PATIENCE = 70.0  # seconds
 PATIENCE = 30.0
 LIMIT = 4096
 
@@ -259,7 +260,7 @@ class Member:
         yield "ended"
 
     def part(self) -> Iterator[str | None]:
-        leaving = Farewell(self.world.now)
+        leaving = Farewell(self.world.now, PATIENCE)
         while self.world.now < leaving.ends:
             lines = [self.line(name) for name in self.channels]
             greeted = leaving.look(lines, self.world.now)
@@ -277,7 +278,8 @@ class Member:
     def line(self, name: str) -> Line:
         end = self.world.ends.get((self.name, name))
         up = end is not None and end.phase is Phase.OPEN
-        return Line(name, up, self.world.connected.get((self.name, name), 0), self.channels[name].needs_nothing)
+        link = self.channels[name]
+        return Line(name, up, self.world.connected.get((self.name, name), 0), link.confirmed, link.needs_nothing)
 
     # the algorithm's side -----------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.trials.game import Game
+from tacit.showing import Shown
 from tacit.stamps import Stamp
 
 
@@ -38,7 +39,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The deviation that the certificate promises; None without masks, or where all words are uniform."""
 
 
-class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
+class AuditReport(Shown, msgspec.Struct, frozen=True, kw_only=True):
     """One audit. `passed` is the gate."""
 
     tacit: str

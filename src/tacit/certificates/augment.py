@@ -25,6 +25,7 @@ from tacit.certificates.certificate import Certificate
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, TacitError, VacuousError
 from tacit.network import Network, Topology, small_vertex_cut
+from tacit.showing import Shown
 
 Link = tuple[int, int]
 _BUDGET = 1500  # cuts looked for by the exact search
@@ -34,7 +35,7 @@ _PRUNED = 300  # agents up to which superfluous links are taken back one by one
 
 
 @dataclass(frozen=True, slots=True)
-class Augmentation:
+class Augmentation(Shown):
     """Links to add, and how few there could be."""
 
     links: tuple[tuple[Any, Any], ...]

@@ -29,6 +29,7 @@ from tacit.certificates.worst import Worst, worst_coalition_indices, worst_cut
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError, MaskError, TacitError, VacuousError
 from tacit.network import Network, Topology, algebraic_connectivity
+from tacit.showing import Shown
 from tacit.stamps import Stamp, voided
 from tacit.typing import Array
 
@@ -54,7 +55,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate:
+class Certificate(Shown):
     """A guarantee. `epsilon` holds against `coalition`, or with `guards` against every coalition of that size."""
 
     sigmas: tuple[float, ...]

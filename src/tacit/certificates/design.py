@@ -19,6 +19,7 @@ from tacit.certificates.certificate import Certificate
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, VacuousError
 from tacit.network import Network, well_connected
+from tacit.showing import Shown
 
 _SEARCHED = 400  # agents up to which the final certificate is exact
 _FINALISTS = 3
@@ -26,7 +27,7 @@ _SECONDS = 60.0  # that a larger graph is searched
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Design(Shown):
     """A communication graph, its σ, and what both guarantee together."""
 
     graph: nx.Graph[Any] = field(repr=False)

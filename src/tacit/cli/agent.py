@@ -11,9 +11,12 @@ import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
+from tacit.errors import StillNeededError
 
 if TYPE_CHECKING:
+    from tacit.federation.participation import Participation
     from tacit.learning.reporting import MemberReport
+    from tacit.runtimes.phases import Outcome
 
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
@@ -94,7 +97,8 @@ def agent_command(
     """Take part in a run: wait for the others, agree, print the answer.
 
     Killed or cut off, it goes on from where it was when it is started again. Exit code 1 if the agents did not
-    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience.
+    converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience, 4 if this
+    member has its answer and a neighbour may still need something.
     """
     from tacit.cli.diary import diary
     from tacit.federation.entries import Consent
@@ -102,9 +106,11 @@ def agent_command(
     from tacit.federation.participation import participate
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
+    from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
+    switch_off_core_dumps()  # before anything private is read
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
@@ -124,23 +130,30 @@ def agent_command(
         serve_monitoring(kept.bulletin, metrics),
     ):
         try:
-            outcome = part.run(kept.on_progress, kept.on_wait)
+            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, json=json))
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
+    if not outcome.verdict.converged:
+        raise typer.Exit(1)
+    if part.agent.needed_by:
+        raise StillNeededError(part.agent.needed_by)
+
+
+def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
+    """Print the answer at once: this member may stay for a while."""
     from tacit.learning.reporting import member_report
 
     report = member_report(part, outcome)
     if json:
         sys.stdout.write(jsonlib.dumps(report.to_dict(), ensure_ascii=False) + "\n")
     else:
-        _show(report)
-    if not report.converged:
-        raise typer.Exit(1)
+        _show_lines(report)
+    sys.stdout.flush()
 
 
-def _show(report: MemberReport) -> None:
-    from tacit.cli.summary import vector
+def _show_lines(report: MemberReport) -> None:
+    from tacit.solving.summary import vector
 
     verdict, table = report.outcome.verdict, report.table
     typer.echo(f"status:       {verdict.status}. {verdict.sentence}")

@@ -4,6 +4,7 @@
 1  the computation says no: not converged, not private enough, refused by the ledger, audit red
 2  bad input
 3  the network: a peer cannot be reached, or does wrong
+4  done, and somebody still needs this member
 130  stopped by Ctrl-C or SIGTERM
 """
 
@@ -19,7 +20,7 @@ import typer
 
 from tacit.cli.commands import MARKUP, Commands
 from tacit.cli.streams import write_everything
-from tacit.errors import InputError, NetworkError, TacitError
+from tacit.errors import InputError, NetworkError, StillNeededError, TacitError
 
 app = typer.Typer(
     name="tacit",
@@ -30,9 +31,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Agree on the optimum of everybody's costs without telling anyone your own.\n\n"
     "Start with [bold]tacit demo[/bold], then [bold]tacit init[/bold] and [bold]tacit solve problem.toml[/bold].",
-    epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network.",
+    epilog="Exit codes: 0 done, 1 the computation says no, 2 bad input, 3 the network, 4 done and still needed.",
 )
 _STOPPED = 130
+_CODES = {InputError: 2, StillNeededError: 4, NetworkError: 3, TacitError: 1}  # the first that fits
 _OBJECTS = 100_000  # between collections: modules make many objects that stay, and looking through them is dear
 
 
@@ -61,7 +63,7 @@ def main() -> None:
         app(prog_name="tacit")  # python -m tacit too: completion asks for it by that name
     except TacitError as error:
         sys.stderr.write(f"tacit: {' '.join(filter(None, (str(error), error.command)))}\n")
-        sys.exit(2 if isinstance(error, InputError) else 3 if isinstance(error, NetworkError) else 1)
+        sys.exit(next(code for kind, code in _CODES.items() if isinstance(error, kind)))
     except OSError as error:
         sys.stderr.write(f"tacit: {unwritten(error)}\n")
         sys.exit(2)

@@ -10,11 +10,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from tacit.solving.summary import summary
+
 if TYPE_CHECKING:
     from tacit.solving import Answer
-    from tacit.solving.record import Phase2
-
-_SHOWN = 12  # entries of x in the summary; the rest is in the record
 
 
 def show_answer(answer: Answer, privacy: Sequence[str], console: Console | None = None) -> None:
@@ -32,49 +31,3 @@ def show_answer(answer: Answer, privacy: Sequence[str], console: Console | None 
         style = {"warning": "yellow", "status": "green" if answer.converged else "red"}.get(name, "")
         table.add_row(name, Text(text, style=style))
     console.print(Panel(table, title="tacit", border_style="green" if answer.converged else "red", expand=False))
-
-
-def summary(answer: Answer, privacy: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the summary as pairs of a heading and a sentence."""
-    record = answer.record
-    phase2 = record.phase2
-    lines = [
-        ("status", f"{record.status}. {record.sentence}"),
-        ("x", vector(record.x)),
-        *([("coefficients", _named(record.names, record.x))] if record.names else []),
-        *([] if record.left_out is None else [("left out", f"{record.left_out} record(s), because of gaps")]),
-        (
-            "problem",
-            f"{len(record.agents)} agents, {len(record.links)} links, {record.unknowns} unknown(s), "
-            f"{', '.join(record.families)}",
-        ),
-        ("phase 1", "none" if record.phase1 is None else str(record.phase1)),
-        (
-            "phase 2",
-            f"{phase2.algorithm} ({phase2.reason}), {_steps(phase2)}, {phase2.messages} messages, "
-            f"{phase2.bytes / 1024:.0f} KiB, {record.seconds:.2f} s on the {record.runtime} runtime",
-        ),
-    ]
-    lines += [("privacy", sentence) for sentence in privacy]
-    lines += [("warning", sentence) for sentence in record.warnings]
-    return lines
-
-
-def _steps(phase2: Phase2) -> str:
-    rounds = f"{phase2.rounds} round{'s' * (phase2.rounds != 1)}"
-    if phase2.sums:
-        return f"{rounds} of sums in {phase2.exchanges} hops"
-    return rounds if phase2.exchanges <= phase2.rounds + 1 else f"{rounds} in {phase2.exchanges} exchanges"
-
-
-def _named(names: tuple[str, ...], x: list[float | None]) -> str:
-    """Return the entries of x with their names."""
-    shown = [f"{name} = {'–' if value is None else f'{value:.6g}'}" for name, value in zip(names, x, strict=True)]
-    more = [f"… {len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
-    return ", ".join(shown[:_SHOWN] + more)
-
-
-def vector(x: list[float | None]) -> str:
-    """Return x for people: ten digits, and not too many entries."""
-    shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:_SHOWN])
-    return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more; --json prints all]"

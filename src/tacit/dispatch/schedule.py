@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.dispatch.flows import Overload
+from tacit.showing import Shown
 from tacit.solving import RunRecord
 from tacit.typing import Array
 
@@ -18,7 +19,7 @@ Limit = Literal["lower", "upper"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class Schedule(Shown):
     """Prices, outputs and what they cost. Whoever dispatches a grid in one process holds all of it."""
 
     grid: str

@@ -49,11 +49,15 @@ class Participation:
         self,
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
+        on_answer: Callable[[Outcome], None] | None = None,
     ) -> Outcome:
-        """Wait for the others, agree, and return the answer; it is entered before anything is published."""
+        """Wait for the others, agree, and return the answer; it is entered before anything is published.
+
+        *on_answer* gets it at once, before this member stays for neighbours that may still need something.
+        """
         enter = None if self.permit is None else self.permit.enter
         try:
-            return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter)
+            return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter, on_answer=on_answer)
         except RangeError as error:
             bound = self.manifest.privacy.bound or BOUND
             raise RangeError(

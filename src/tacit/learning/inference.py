@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from tacit.showing import Shown
 from tacit.typing import Array
 
 _SINGULAR = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Shown):
     """A fitted model as a table: public things only."""
 
     model: str

@@ -37,6 +37,7 @@ from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import StandardUnits, measure
 from tacit.runtimes.doubt import Doubt
+from tacit.showing import Shown
 from tacit.solving import Answer
 from tacit.solving.effort import ONCE
 from tacit.solving.solve import CollinearWarning
@@ -66,7 +67,7 @@ class Fit(NamedTuple):
     units: StandardUnits
 
 
-class PrivateModel(BaseEstimator):
+class PrivateModel(Shown, BaseEstimator):
     """A regression that parties fit together without showing their records."""
 
     _scaled_target: ClassVar[bool] = True

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.showing import Shown
 from tacit.solving.solve import NotPrivateWarning
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FitReport:
+class FitReport(Shown):
     """A fitted model with the cautions that came up on the way."""
 
     model: PrivateModel

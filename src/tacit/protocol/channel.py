@@ -28,14 +28,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 import msgspec
 
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol.alarm import Alarm
-from tacit.protocol.frames import Frame, Kind, Parser, Parting
+from tacit.protocol.frames import Bytes, Frame, Kind, Parser, Parting
 from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
@@ -89,7 +89,7 @@ class Channel:
         self.speaks = protocol if protocol in SPOKEN else PROTOCOL
         """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
-        self.inbox: deque[bytes] = deque()
+        self.inbox: deque[Bytes] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
         self.announced: float = 0  # infinite until the peer tells
         self.confirmed = 0
@@ -99,6 +99,8 @@ class Channel:
         """Whether the peer has said BYE: it needs nothing more."""
         self.unfit = False
         """Whether the peer has said that its data do not match, and has not come back since."""
+        self.outdated = False
+        """Whether the peer knows of more that passed here than this side does: its file is lost, or an old one."""
         self.alarm: Alarm | None = None
         """Why the peer has stopped the run, if it has, and has not come back since."""
 
@@ -162,7 +164,7 @@ class Channel:
         """Go on from a checkpoint, once the setting-up has been done again."""
         self.cursor, self.used = cursor, used
 
-    def take(self) -> bytes | None:
+    def take(self) -> Bytes | None:
         """Return the next message for the algorithm; None if it has not come."""
         if not self.inbox:
             return None
@@ -198,11 +200,16 @@ class Channel:
 
     def wanted(self, number: int) -> list[Frame]:
         """Return the messages from *number* on, to send again."""
-        first = self.kept_from
-        if not first <= number <= max(self.next_out, self.announced):
+        if number < self.kept_from:
             raise ProtocolError(
-                f"{self.neighbour} wants message {number}, and this agent has {first} to {self.next_out}: their "
-                "files do not belong to the same run."
+                f"{self.neighbour} wants message {number}, and has said that it would want none before "
+                f"{self.kept_from}: its file of this run is lost, or an older one was put back. It was told so; "
+                "this run goes on with the file that it had, or without it."
+            )
+        if number > max(self.next_out, self.announced):
+            raise ProtocolError(
+                f"{self.neighbour} wants message {number}, and the file of this member knows of {self.next_out} "
+                "that were sent: it is not that of the run, or an older one."
             )
         return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if number <= k < self.written]
 
@@ -232,20 +239,35 @@ class Dialogue:
     def __init__(self, channel: Channel) -> None:
         self.channel, self.phase = channel, Phase.NEW
         self._parser = Parser(channel.limit)
+        self.last_words: Frame | None = None
+        """What the peer is still to hear where a violation ends the dialogue."""
+        self._rules = _TABLE[Phase.NEW]
+
+    @property
+    def room(self) -> memoryview | None:
+        """Where the rest of a long message belongs that has begun to come."""
+        return self._parser.room
+
+    def filled(self, count: int) -> list[Frame]:
+        """Take note that so many bytes were put into the room; return the frames to send in answer."""
+        return self._heard(self._parser.filled(count))
 
     def feed(self, data: bytes) -> list[Frame]:
         """Take bytes that arrived; return the frames to send in answer."""
+        return self._heard(self._parser.feed(data))
+
+    def _heard(self, frames: list[Frame]) -> list[Frame]:
         answers: list[Frame] = []
-        for frame in self._parser.feed(data):
-            handler = _TABLE[self.phase].get(frame.kind)
-            if handler is None:
+        for frame in frames:
+            rule = self._rules.get(frame.kind)
+            if rule is None:
                 raise ProtocolError(
                     f"{self.channel.neighbour} sent {frame.kind.name} where the link is {self.phase.name}."
                 )
-            answers += handler(self, frame)
+            answers += rule(self, frame)
         return answers
 
-    def _greeted(self, frame: Frame) -> list[Frame]:
+    def _greeted(self, frame: Frame) -> Sequence[Frame]:
         channel = self.channel
         try:
             versions = msgspec.json.decode(frame.body, type=_Versions)
@@ -268,15 +290,19 @@ class Dialogue:
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
                 "lines of the files, or agree on a data dictionary."
             )
-        channel.refuse_unsent(frame.acknowledged)
+        known = max(channel.next_out, channel.announced)
+        channel.outdated = max(greeting.wanted, frame.acknowledged) > known
+        if greeting.wanted < channel.kept_from:
+            self.last_words = Frame(Kind.BYE, 0, 0, Parting.LOST.value)
         again = channel.wanted(greeting.wanted)
+        channel.refuse_unsent(frame.acknowledged)
         channel.announced = min(channel.announced, greeting.wanted)
         channel.acknowledged(frame.acknowledged)
-        self.phase = Phase.OPEN
+        self.phase, self._rules = Phase.OPEN, _TABLE[Phase.OPEN]
         channel.unfit, channel.alarm = False, None
         return again
 
-    def _data(self, frame: Frame) -> list[Frame]:
+    def _data(self, frame: Frame) -> Sequence[Frame]:
         channel = self.channel
         news = frame.acknowledged > channel.confirmed
         if news:
@@ -284,25 +310,26 @@ class Dialogue:
         channel.arrived(frame)
         if news:
             channel.acknowledged(frame.acknowledged)
-        return []
+        return ()
 
-    def _ping(self, frame: Frame) -> list[Frame]:
+    def _ping(self, frame: Frame) -> Sequence[Frame]:
         self.channel.acknowledged(frame.acknowledged)
-        return []
+        return ()
 
-    def _bye(self, frame: Frame) -> list[Frame]:
-        alarm = Alarm.decode(frame.body)
+    def _bye(self, frame: Frame) -> Sequence[Frame]:
+        alarm = Alarm.decode(bytes(frame.body))
         try:
             why = Parting(frame.body) if alarm is None else Parting.STOPPED
         except ValueError:
             raise ProtocolError(f"{self.channel.neighbour} says goodbye in words that nobody knows.") from None
         self.channel.acknowledged(frame.acknowledged)
+        self.channel.outdated = why is Parting.LOST
         self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
-        return []
+        return ()
 
 
-_TABLE: dict[Phase, dict[Kind, Callable[[Dialogue, Frame], list[Frame]]]] = {
+_TABLE: dict[Phase, dict[Kind, Callable[[Dialogue, Frame], Sequence[Frame]]]] = {
     Phase.NEW: {Kind.HELLO: Dialogue._greeted},
     Phase.OPEN: {Kind.DATA: Dialogue._data, Kind.PING: Dialogue._ping, Kind.BYE: Dialogue._bye},
 }

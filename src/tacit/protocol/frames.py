@@ -9,14 +9,20 @@ peer can make another hold more than one frame of bytes that it has not judged.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from enum import Enum, IntEnum
-from typing import NamedTuple
+
+import msgspec
 
 from tacit.errors import ProtocolError
+
+Bytes = bytes | memoryview
 
 _HEADER = struct.Struct(">IBQQ")
 _HEAD = _HEADER.size
 HELLO_LIMIT = 4096
+_LONG = 1 << 14  # bytes of a body that is not copied to be sent: a full record of TLS
+_BEFORE = 7  # bytes before a body, so that the numbers in it, behind one letter, lie where processors want them
 
 
 class Kind(IntEnum):
@@ -33,60 +39,104 @@ class Parting(Enum):
 
     DONE = b""  # it has its answer
     UNFIT = b"unfit"  # its data do not match what all agreed on; it may come back with others
+    LOST = b"lost"  # the other side asks for what it has had: its file is lost, or an older one was put back
     STOPPED = b"stopped"  # it has noticed something, or has heard that somebody has: `tacit.protocol.alarm`
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One frame."""
 
     kind: Kind
-    number: int = 0  # of a message on this link, from 0
-    acknowledged: int = (
-        0  # all messages of the peer before this one are safely used, and will not be asked for again
-    )
-    body: bytes = b""
+    number: int = 0
+    """Of a message on this link, from 0."""
+    acknowledged: int = 0
+    """All messages of the peer before this one are safely used, and will not be asked for again."""
+    body: Bytes = b""
+
+    @property
+    def head(self) -> bytes:
+        """What stands before the body."""
+        return _HEADER.pack(len(self.body), self.kind, self.number, self.acknowledged)
 
     def encode(self) -> bytes:
         """Return the frame as bytes."""
-        return _HEADER.pack(len(self.body), self.kind, self.number, self.acknowledged) + self.body
+        return b"".join((self.head, self.body))
+
+
+def pieces(frames: Sequence[Frame]) -> list[Bytes]:
+    """Return frames as bytes to be sent one after the other: short ones together, and long bodies as they lie."""
+    cut: list[Bytes] = []
+    short: list[Bytes] = []
+    for frame in frames:
+        if len(frame.body) <= _LONG:
+            short.append(frame.encode())
+        else:
+            begins = memoryview(frame.body)
+            cut.append(b"".join((*short, frame.head, begins[: _LONG - _HEAD])))
+            cut.append(begins[_LONG - _HEAD :])
+            short = []
+    if short:
+        cut.append(short[0] if len(short) == 1 else b"".join(short))
+    return cut
 
 
 class Parser:
-    """Cuts frames out of bytes that arrive in any pieces. *limit* is the longest message that may come."""
+    """Cuts frames out of bytes that arrive in any pieces. *limit* is the longest message that may come.
+
+    A message that comes in several pieces gets its memory when its header is read. Whoever reads from a socket can
+    put the rest of it there: `room`, and then `filled`.
+    """
 
     def __init__(self, limit: int) -> None:
         limits = {Kind.HELLO: HELLO_LIMIT, Kind.DATA: limit, Kind.PING: 0, Kind.BYE: HELLO_LIMIT}
         self._known: dict[int, tuple[Kind, int]] = {int(kind): (kind, longest) for kind, longest in limits.items()}
-        self._buffer = bytearray()
-        self._needed = 0  # bytes that the frame begun needs
+        self._head = b""  # of a frame, not whole yet
+        self._begun: Frame | None = None  # a frame whose body is not whole yet
+        self._came = 0  # bytes of that body
 
     @property
     def waiting(self) -> int:
         """How many bytes lie here that are not a frame yet."""
-        return len(self._buffer)
+        return len(self._head) if self._begun is None else _HEAD + self._came
 
-    def feed(self, data: bytes | bytearray) -> list[Frame]:
+    @property
+    def room(self) -> memoryview | None:
+        """Where the rest of a message belongs that has begun to come."""
+        return None if self._begun is None else memoryview(self._begun.body)[self._came :]
+
+    def filled(self, count: int) -> list[Frame]:
+        """Take note that so many bytes were put into the room; return the frame, if it is complete."""
+        begun, self._came = self._begun, self._came + count
+        if begun is None or self._came < len(begun.body):
+            return []
+        self._begun = None
+        return [begun if begun.kind is Kind.DATA else msgspec.structs.replace(begun, body=bytes(begun.body))]
+
+    def feed(self, data: bytes) -> list[Frame]:
         """Take some bytes, and return the frames that are complete."""
-        if self._buffer:
-            self._buffer += data
-            if len(self._buffer) < self._needed:
-                return []
-            data, self._buffer = self._buffer, bytearray()
-        frames = []
-        start, size, self._needed = 0, len(data), 0
+        frames: list[Frame] = []
+        room = self.room
+        if room is not None:
+            here = min(len(room), len(data))
+            room[:here] = data[:here]
+            frames, data = self.filled(here), data[here:]
+        elif self._head:
+            data = self._head + data
+        start, size = 0, len(data)
         while size - start >= _HEAD:
             length, code, number, acknowledged = _HEADER.unpack_from(data, start)
-            if code not in self._known:
+            kind, limit = self._known.get(code, (None, 0))
+            if kind is None:
                 raise ProtocolError(f"a peer sent a frame of the unknown kind {code}.")
-            kind, limit = self._known[code]
             if length > limit:
                 raise ProtocolError(f"a peer announced {length} bytes where a {kind.name} holds at most {limit}.")
             first = start + _HEAD
-            if size < first + length:
-                self._needed = _HEAD + length
-                break
             start = first + length
-            frames.append(Frame(kind, number, acknowledged, bytes(data[first:start])))
-        if start < size:
-            self._buffer += memoryview(data)[start:]
+            if start > size:
+                body = memoryview(bytearray(_BEFORE + length))[_BEFORE:]
+                body[: size - first] = data[first:]
+                self._head, self._begun, self._came = b"", Frame(kind, number, acknowledged, body), size - first
+                return frames
+            frames.append(Frame(kind, number, acknowledged, data[first:start]))
+        self._head = data[start:]
         return frames

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ProtocolError
+from tacit.protocol.frames import Bytes
 
 FLOATS = b"f"
 """What a message of float64 numbers begins with."""
@@ -26,21 +27,27 @@ def encode(array: NDArray[Any]) -> bytes:
     return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
 
 
-def decode(body: bytes, sender: str = "a peer") -> NDArray[Any]:
+def decode(body: Bytes, sender: str = "a peer") -> NDArray[Any]:
     """Return the vector; refuse what is none, and say who sent it."""
-    dtype = _LETTERS.get(body[:1])
+    dtype = _LETTERS.get(bytes(body[:1]))
     if dtype is None or len(body) % 8 != 1:
         raise ProtocolError(f"{sender} sent a message that is no vector of numbers.", neighbour=sender)
-    array = np.frombuffer(body, dtype=dtype, offset=1)
-    if dtype.kind == "f" and not np.logical_and.reduce(np.isfinite(array)):
+    array = np.frombuffer(body[1:], dtype=dtype)
+    if dtype.kind == "f" and not np.vdot(array, array) <= _HUGE**2:  # else all are small enough
+        _refuse_wild(array, sender)
+    return array
+
+
+def _refuse_wild(array: NDArray[Any], sender: str) -> None:
+    """Refuse numbers that are none, or beyond all bounds."""
+    if not np.logical_and.reduce(np.isfinite(array)):
         raise ProtocolError(
             f"{sender} sent a number that is none (NaN or infinite): its run has come apart.", neighbour=sender
         )
-    if dtype.kind == "f" and len(array) and not max(array.max(), -array.min()) <= _HUGE:
+    if not max(array.max(), -array.min()) <= _HUGE:
         raise ProtocolError(
             f"{sender} sent a number beyond {_HUGE:g}: no cost in any unit leads there.", neighbour=sender
         )
-    return array
 
 
 def longest(dim: int, *, curvature: bool = True, points: int = 1) -> int:

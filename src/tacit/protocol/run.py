@@ -17,7 +17,7 @@ nothing.
     ROUNDS       that something may have been published                       rounds of the algorithm
     ENDED        the outcome, and how far every link had come                 goodbyes; once more what is asked for
     PARTED       who needs nothing any more: everybody                        goodbyes
-    ERASED       the outcome, without any secret                              nothing
+    ERASED       the outcome, without any secret                              goodbyes
     SUPERSEDED   by which session; the secrets until that one has them        nothing, ever again
 
 So masks serve one cost and one draw: the digest and the choice made in MASKED cannot change. Whoever may have
@@ -58,7 +58,7 @@ MAY_SAY: dict[Stage, frozenset[Word]] = {
     Stage.ROUNDS: _ROUNDS,
     Stage.ENDED: _ROUNDS | {Word.GOODBYE},
     Stage.PARTED: frozenset({Word.GREETING, Word.GOODBYE}),
-    Stage.ERASED: frozenset(),
+    Stage.ERASED: frozenset({Word.GREETING, Word.GOODBYE}),
     Stage.SUPERSEDED: frozenset(),
 }
 

@@ -90,7 +90,7 @@ class LinkedPeers:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
         mixed = self._own_weight * x
         for weight, theirs in zip(self._weights, self._exchange([x] * self.degree), strict=True):
-            mixed = mixed + weight * theirs
+            mixed += weight * theirs
         return mixed
 
     def gather(self, x: Array) -> Array:

@@ -14,6 +14,7 @@ from tacit.certificates import Certificate, certify, exposing, headline, privacy
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
+from tacit.showing import Shown
 from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
@@ -23,7 +24,7 @@ from tacit.typing import Array
 _SEARCHED = 500  # agents up to which the worst coalition is searched for, and not only bounded
 
 
-class Answer:
+class Answer(Shown):
     """The answer of one run. Holds public things only."""
 
     def __init__(self, record: RunRecord, network: Network) -> None:

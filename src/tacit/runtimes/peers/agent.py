@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import errno
 import os
@@ -27,12 +28,13 @@ from tacit.errors import (
     EquivocationError,
     FileError,
     InputError,
+    NetworkError,
     ProtocolError,
     StoppedError,
 )
 from tacit.masks import Hidden, Keystream, drawn_afresh
 from tacit.network import mixing_weights
-from tacit.protocol import longest
+from tacit.protocol import Channel, longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
 from tacit.protocol.run import Begin, Commit, Draw, End, Erase, Publish, Reuse, step
 from tacit.protocol.sealing import DAMAGED
@@ -41,12 +43,12 @@ from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.connections import Connections
 from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
 from tacit.runtimes.peers.durable_links import DurableLinks
-from tacit.runtimes.peers.ending import outcome_of, part, write_whole, written
+from tacit.runtimes.peers.ending import outcome_of, part, say_goodbye_again, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.last_words import sound
-from tacit.runtimes.peers.linking import connections, restored
+from tacit.runtimes.peers.linking import connections, finished, restored
 from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store, is_of_surroundings, refuse_shared, remove
@@ -113,6 +115,8 @@ class Agent:
         self.connections: Connections | None = None
         self._store: Store | None = None
         self.traffic = Traffic()
+        self.needed_by: tuple[str, ...] = ()
+        """Who has not said goodbye though this member has its answer: the state file is kept for them."""
         self._refuse_bad_key()
         if not self.file.parent.is_dir():
             raise FileError(f"{self.file.parent}: the folder does not exist.")
@@ -150,37 +154,46 @@ class Agent:
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[str, float], None] | None = None,
         on_commit: Callable[[], None] | None = None,
+        on_answer: Callable[[Outcome], None] | None = None,
         tap: Tap | None = None,
     ) -> Outcome:
         """Take part until all agents stop, and return the answer; a run that is over is not begun again.
 
         *on_commit* is called after phase 1, when all agents have their masks and before anything is published:
-        again after every restart. *tap* listens at the links.
+        again after every restart. *on_answer* gets the answer as soon as there is one; the agent then stays while
+        a neighbour needs something, for the patience at most, and `needed_by` says who still did at the end. *tap*
+        listens at the links.
         """
+        hooks = (on_progress, on_wait, on_commit, on_answer, tap)
         if not _in_a_loop():
-            return self._run(on_progress, on_wait, on_commit, tap)
+            return self._run(*hooks)
         with ThreadPoolExecutor(1) as aside:  # the links bring a loop of their own
-            return aside.submit(self._run, on_progress, on_wait, on_commit, tap).result()
+            return aside.submit(self._run, *hooks).result()
 
     def _run(
         self,
         on_progress: Callable[[Progress], None] | None,
         on_wait: Callable[[str, float], None] | None,
         on_commit: Callable[[], None] | None,
+        on_answer: Callable[[Outcome], None] | None,
         tap: Tap | None,
     ) -> Outcome:
-        answer, self.connections = self._answered(), None
-        if answer is not None:
-            return answer
+        over, self.connections, self.needed_by = self._finished(), None, ()
+        if over is not None:
+            return self._answered(over, on_answer)
         with self._open() as store:
             self._store = store
             try:
                 self._begin(store)
                 if not store.record.has_ended:
                     self._take_part(store, on_progress, on_wait, on_commit, tap)
-                if store.record.stage is not Stage.PARTED:
-                    part(self._online(store), store, clock=self._clock)
                 outcome = outcome_of(store.record.outcome)
+                if on_answer is not None:
+                    on_answer(outcome)
+                if store.record.stage is not Stage.PARTED:
+                    self.needed_by = part(
+                        self._online(store), store, patience=self.seat.patience, clock=self._clock
+                    )
                 if store.record.stage is Stage.PARTED:
                     write_whole(self.result, step(store.record, Erase()).encode())
                     store.erase()
@@ -309,13 +322,23 @@ class Agent:
             return self.job
         return dataclasses.replace(self.job, x0=start(carried, self.job.x0))
 
-    def _answered(self) -> Outcome | None:
-        """Return the answer of a run that is over; its private file, if a crash has left it, goes now."""
-        record = self._finished()
-        if record is None:
-            return None
+    def _answered(self, record: Record, on_answer: Callable[[Outcome], None] | None) -> Outcome:
+        """Return the answer of a run that is over; its private file, if a crash has left it, goes now.
+
+        Neighbours that are still there hear a goodbye once more.
+        """
         remove(self.file)
-        return outcome_of(record.outcome)
+        outcome = outcome_of(record.outcome)
+        if on_answer is not None:
+            on_answer(outcome)
+        channels = finished(self.seat, record, limit=self._longest, columns=self._columns)
+        with contextlib.suppress(NetworkError):  # where another run listens by now, nobody waits for this one
+            self.connections = self._connected(channels)
+            try:
+                say_goodbye_again(self.connections, clock=self._clock)
+            finally:
+                self.connections.stop()
+        return outcome
 
     def _finished(self) -> Record | None:
         """Return what is left of a run that is over; nothing where the private file still knows better."""
@@ -335,11 +358,13 @@ class Agent:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
             channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
-            self.connections = self._dial(
-                self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock
-            )
-            self.connections.start()
+            self.connections = self._connected(channels)
         return self.connections
+
+    def _connected(self, channels: dict[str, Channel]) -> Connections:
+        links = self._dial(self.seat, self.key, channels, listen=self._listen, proxy=self._proxy, clock=self._clock)
+        links.start()
+        return links
 
 
 def _in_a_loop() -> bool:

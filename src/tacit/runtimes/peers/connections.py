@@ -22,11 +22,13 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
+from tacit.protocol.frames import pieces
 from tacit.protocol.meeting import Meeting, Side
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
@@ -38,6 +40,7 @@ log = logging.getLogger("tacit.peers")
 
 _ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+_LAST_WORDS = 1.0  # seconds for a neighbour to hear why a link is closed
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
 
 
@@ -61,8 +64,8 @@ class Neighbour:
     bytes_out: int = 0
     trouble: str = ""
     """Why the last connection ended, for people; empty while all is well."""
-    turned_away: bool = False
-    """Whether it ended as where this agent's certificate is not known: at once, and without a greeting."""
+    turned_away: int = 0
+    """How often in a row it ended as where this agent's certificate is not known: at once, without a greeting."""
     open: bool = False
     meeting: Meeting | None = None
     """How it is met where neither can be dialled: host and port are then those of a relay."""
@@ -71,7 +74,8 @@ class Neighbour:
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
-        self.trouble, self.turned_away = trouble, turned_away and self.meeting is None
+        away = turned_away and self.meeting is None
+        self.trouble, self.turned_away = trouble, self.turned_away + 1 if away else 0
 
 
 class Connections:
@@ -104,7 +108,8 @@ class Connections:
         self._ready = threading.Event()
         self._main: asyncio.Task[None] | None = None
         self._sockets, self._by_socket = select.poll(), dict[int, _Connection]()
-        self._tended = 0.0
+        self._tended = 0.0  # when the event loop was last run
+        self._settled = False  # whether all connections were open then, and none has ended since
 
     # called by the algorithm's thread ------------------------------------------------------------
 
@@ -116,13 +121,13 @@ class Connections:
             where = "any port" if self._listen is None else f"{self._listen[0]}:{self._listen[1]}"
             raise NetworkError(f"cannot listen on {where} ({self.failure}).")
 
-    def write(self, frames: Mapping[str, bytes]) -> None:
+    def write(self, frames: Mapping[str, Sequence[Frame]]) -> None:
         """Send frames on connections that are up; what goes on none now is sent when the peer asks for it."""
         self._take_over()
         try:
-            for name, data in frames.items():
+            for name, each in frames.items():
                 if self.neighbours[name].open:  # before the greeting nobody knows what the peer has
-                    self._put(self.neighbours[name], data)
+                    self._put(self.neighbours[name], each)
         finally:
             self._driving.release()
 
@@ -131,20 +136,17 @@ class Connections:
         end = self._clock() + seconds
         self._take_over()
         try:
-            while not goal() and (now := self._clock()) < end:
-                if now < self._tended + _ABSENCE and self._at_ease():
+            while not goal():
+                now = self._clock()
+                if now >= end:
+                    return False
+                if self._settled and now < self._tended + _ABSENCE:
                     self._hear(_ABSENCE)
                 else:
                     self._tend(goal, min(_ABSENCE, end - now))
         finally:
             self._driving.release()
-        return goal()
-
-    def _at_ease(self) -> bool:
-        """Tell whether all connections are up and nothing waits to be written."""
-        return all(
-            n.open and n.connection is not None and not n.connection.tls.is_full for n in self.neighbours.values()
-        )
+        return True
 
     def _take_over(self) -> None:
         """Take the loop from the steward."""
@@ -155,16 +157,22 @@ class Connections:
             self._wanted = False
 
     def _hear(self, seconds: float) -> None:
-        """Take what the connections bring, and nothing else: a round's way past the event loop."""
-        for descriptor, _ in self._sockets.poll(1e3 * seconds):
+        """Take what the connections bring, and write what had no room: a round's way past the event loop."""
+        for descriptor, events in self._sockets.poll(1e3 * seconds):
             connection = self._by_socket.get(descriptor)
-            if connection is not None:
+            if connection is None:
+                continue
+            if events & select.POLLOUT:
+                connection.tls.go_on()
+                connection.watch()
+            if events != select.POLLOUT:
                 connection.tls.take()
 
     def _tend(self, goal: Callable[[], bool], seconds: float) -> None:
         """Let the event loop do all there is to do: dial, accept, ping, write what had no room, and hear."""
         self._goal = goal
-        if self._at_ease():
+        self._settled = all(neighbour.open for neighbour in self.neighbours.values())
+        if self._settled:
             self._loop.call_soon(self._loop.stop)
             self._loop.run_forever()
         else:
@@ -249,8 +257,8 @@ class Connections:
                     neighbour.connection.tls.abort()
                 else:
                     with self.guard:
-                        ping = Frame(Kind.PING, 0, neighbour.channel.safe).encode()
-                    self._put(neighbour, ping)
+                        ping = Frame(Kind.PING, 0, neighbour.channel.safe)
+                    self._put(neighbour, [ping])
 
     async def _dial(self, neighbour: Neighbour) -> None:
         pause = _FIRST_PAUSE
@@ -293,10 +301,14 @@ class Connections:
         certificate = tls.certificate
         return None if certificate is None else self._by_pin.get(pin(certificate))
 
-    def _put(self, neighbour: Neighbour, data: bytes) -> None:
-        if neighbour.connection is not None:
-            neighbour.bytes_out += len(data)
-            neighbour.connection.tls.write(data)
+    def _put(self, neighbour: Neighbour, frames: Sequence[Frame]) -> None:
+        connection = neighbour.connection
+        if connection is not None:
+            cut = pieces(frames)
+            neighbour.bytes_out += sum(map(len, cut))
+            connection.tls.write(cut)
+            if connection.tls.is_full:
+                connection.watch()
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
@@ -305,55 +317,89 @@ class Connections:
 
 
 class _Connection:
-    """One connection with a neighbour: greet, then hear until it ends."""
+    """One connection with a neighbour: greet, then hear until it ends. A `Listener` of its socket."""
 
     def __init__(self, connections: Connections, neighbour: Neighbour, tls: TlsSocket) -> None:
         if neighbour.connection is not None:  # the newest replaces an older one
             neighbour.connection.tls.abort()
         self._all, self._neighbour = connections, neighbour
         self.tls: TlsSocket = tls
-        neighbour.connection, neighbour.open = self, False
-        neighbour.ended("")
+        self._is_deaf = False
+        neighbour.connection, neighbour.open, connections._settled = self, False, False
+        neighbour.trouble = ""
         self._dialogue = Dialogue(neighbour.channel)
         self._number = tls.fileno()
-        connections._sockets.register(self._number, select.POLLIN)
+        self.watch()
         connections._by_socket[self._number] = self
         self._timer = connections._loop.call_later(connections._handshake, self._not_greeted)
-        tls.listen(self._data, self._ended)
+        tls.listen(self)
         with connections.guard:
-            greeting = neighbour.channel.hello().encode()
-        connections._put(neighbour, greeting)
+            greeting = neighbour.channel.hello()
+        connections._put(neighbour, [greeting])
+
+    def watch(self) -> None:
+        """Let the connection be heard, and written as soon as there is room for what had none."""
+        if not self.tls.over.done():
+            events = select.POLLIN | select.POLLOUT if self.tls.is_full else select.POLLIN
+            self._all._sockets.register(self._number, events)
 
     def _not_greeted(self) -> None:
         if self._dialogue.phase is Phase.NEW:
             self._neighbour.ended("no answer")
             self.tls.abort()
 
-    def _data(self, data: bytes) -> None:
+    @property
+    def room(self) -> memoryview | None:
+        """Where the rest of a long message belongs that has begun to come."""
+        return self._dialogue.room
+
+    def heard(self, data: bytes) -> None:
+        """Hear what has come."""
+        self._take(self._dialogue.feed, data, len(data))
+
+    def filled(self, count: int) -> None:
+        """Hear what has come into the room."""
+        self._take(self._dialogue.filled, count, count)
+
+    def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> None:
         """Hear, unless a newer connection has replaced this one."""
-        neighbour, dialogue, every = self._neighbour, self._dialogue, self._all
-        if neighbour.connection is not self:
+        neighbour, every = self._neighbour, self._all
+        if neighbour.connection is not self or self._is_deaf:
             return
         neighbour.last_seen = every._clock()
-        neighbour.bytes_in += len(data)
+        neighbour.bytes_in += count
         try:
             with every.guard:
-                answers = dialogue.feed(data)
+                answers = way(what)
         except ProtocolError as error:
             every._violated(neighbour, error)
-            self.tls.abort()
+            self._hang_up(self._dialogue.last_words)
             return
-        if not neighbour.open and dialogue.phase is Phase.OPEN:
+        if not neighbour.open and self._dialogue.phase is Phase.OPEN:
             neighbour.open = True
             neighbour.ended("")
             neighbour.connected += 1
-        for frame in answers:
-            every._put(neighbour, frame.encode())
+        if answers:
+            every._put(neighbour, answers)
         if every._goal is not None and every._goal():
             every._loop.stop()
 
-    def _ended(self, error: Exception | None) -> None:
+    def _hang_up(self, last_words: Frame | None) -> None:
+        """Close the connection; where there is something left to say, a little later, and deaf from now on.
+
+        Closed at once, with more to read, it would be reset, and what was said last might be lost.
+        """
+        neighbour, every = self._neighbour, self._all
+        if last_words is None:
+            self.tls.abort()
+            return
+        every._put(neighbour, [last_words])
+        self._is_deaf = True
+        every._loop.call_later(_LAST_WORDS, self.tls.abort)
+
+    def ended(self, error: Exception | None) -> None:
         """Let go."""
+        self._all._settled = False
         self._timer.cancel()
         self._all._sockets.unregister(self._number)
         del self._all._by_socket[self._number]

@@ -26,6 +26,7 @@ log = logging.getLogger("tacit.peers.diary")
 
 _LOOK = 0.25  # seconds between two looks at the links
 _ROUNDS_EVERY = 10.0  # seconds between two lines about rounds
+_TURNED_AWAY = 5  # times in a row: once or twice is a neighbour that is being stopped or started
 _FIRST_WAIT = 5.0  # seconds after which waiting is worth a line; then twice as long, and so on
 _POST_EVERY = 2.0  # seconds between two bulletins
 _STILL = 3.0  # seconds for which a wait counts as going on: whoever waits says so every second
@@ -51,6 +52,7 @@ class Diary:
         self._up: dict[str, bool] = {}
         self._connected: dict[str, int] = {}
         self._unfit: set[str] = set()
+        self._knowing: set[str] = set()  # those who know better what was said
 
     def on_progress(self, progress: Progress) -> None:
         """Take a round."""
@@ -96,10 +98,17 @@ class Diary:
                     n.name,
                 )
             self._unfit = self._unfit | {n.name} if n.channel.unfit else self._unfit - {n.name}
-            if n.turned_away and not (n.connected or n.open or over):
+            if n.channel.outdated and n.name not in self._knowing:
+                log.warning(
+                    "%s knows of more that was said in this run than the state file of this member: the file is "
+                    "lost, or an older one was put back",
+                    n.name,
+                )
+            self._knowing = self._knowing | {n.name} if n.channel.outdated else self._knowing - {n.name}
+            if n.turned_away >= _TURNED_AWAY and not (n.connected or n.open or over):
                 log.warning(
                     "%s is there and takes no link from this member (%s): its agreement may be a later one, in "
-                    "which this member or this link is left out. Ask for it.",
+                    "which this member or this link is left out, or has another key. Ask for it.",
                     n.name,
                     n.trouble,
                 )

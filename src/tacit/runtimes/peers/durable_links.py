@@ -31,9 +31,10 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
-from tacit.errors import NetworkError, StoppedError, TacitError
+from tacit.errors import NetworkError, OutdatedError, StoppedError, TacitError
 from tacit.masks import Keystream
-from tacit.protocol import Channel, decode, encode
+from tacit.protocol import Channel, Frame, decode, encode
+from tacit.protocol.frames import Bytes
 from tacit.protocol.payloads import FLOATS
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.linked_peers import Message
@@ -43,6 +44,7 @@ from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
 
 _EVERY_SECONDS, _EVERY_MESSAGES, _EVERY_BYTES = 0.5, 512, 1 << 24  # how often a checkpoint is taken
+_WITNESSES = 2  # neighbours: one may lie
 _BEHIND = 4  # times as much may be sent before the algorithm waits for the disk
 
 
@@ -68,9 +70,8 @@ class DurableLinks:
         self._channels: list[Channel] = [connections.neighbours[name].channel for name in names]
         self._transcript = transcript or Transcript()
         self._patience, self._on_wait, self._clock = patience, on_wait, clock
-        self._pending: dict[int, bytes] = {}  # frames by row
-        self._rows = range(len(names))
-        self._gossips = gossips
+        self._pending: dict[str, list[Frame]] = {}  # by neighbour
+        self._rows, self._gossips = range(len(names)), gossips
         self._exposed = False  # whether something drawn up must be safe before it leaves
         self._unsaved = self._unsaved_bytes = 0  # messages and bytes written down since the last checkpoint
         self._safe: list[int] = []  # what was used before the checkpoint that is not safe yet
@@ -86,13 +87,13 @@ class DurableLinks:
             frame = self._channels[neighbour].put(body)
         if frame is not None:
             self._keep([(neighbour, frame.number)], body)
-            self._pend(neighbour, frame.encode())
+            self._pend(neighbour, frame)
 
     def receive(self, neighbour: int) -> Message:
         """Wait for the neighbour's next message."""
         self.flush()
         self._wait((neighbour,))
-        return self._take(neighbour)
+        return self._take((neighbour,))[0]
 
     def exchange(self, messages: list[Message]) -> list[Message]:
         """Send to all and wait for all; one vector to all neighbours is encoded and kept once."""
@@ -107,12 +108,12 @@ class DurableLinks:
                 frame = self._channels[row].put(body)
                 if frame is not None:
                     to.append((row, frame.number))
-                    self._pend(row, frame.encode())
+                    self._pend(row, frame)
         if to:
             self._keep(to, body)
         self.flush()
         self._wait(self._rows)
-        return [self._take(row) for row in self._rows]
+        return self._take(self._rows)
 
     def _keep(self, to: list[tuple[int, int]], body: bytes) -> None:
         """Write down a message, with all links that it is for."""
@@ -121,25 +122,28 @@ class DurableLinks:
         self._unsaved += 1
         self._unsaved_bytes += len(body)
 
-    def _pend(self, row: int, frame: bytes) -> None:
-        self._pending[row] = self._pending[row] + frame if row in self._pending else frame
+    def _pend(self, row: int, frame: Frame) -> None:
+        self._pending.setdefault(self._names[row], []).append(frame)
 
-    def _take(self, row: int) -> Message:
-        """Return the next message of a neighbour, which is here."""
-        channel = self._channels[row]
+    def _take(self, rows: Sequence[int]) -> list[Message]:
+        """Return the next message of each of these neighbours, which are here."""
         with self._connections.guard:
-            body = cast(bytes, channel.take())  # nobody else takes
-        message = decode(body, sender=self._names[row])
+            bodies = [cast(Bytes, self._channels[row].take()) for row in rows]  # nobody else takes
+        messages = [decode(body, sender=self._names[row]) for row, body in zip(rows, bodies, strict=True)]
         if self._setting_up:
-            self._store.came(row, channel.used - 1, body)
-        return message
+            for row, body in zip(rows, bodies, strict=True):
+                self._store.came(row, self._channels[row].used - 1, bytes(body))
+        return messages
 
     def _wait(self, rows: Sequence[int]) -> None:
         """Wait for a message on each of these links."""
         channels, began = self._channels, 0.0
 
         def here() -> bool:
-            return all(channels[row].inbox for row in rows) or any(channel.alarm for channel in channels)
+            for row in rows:
+                if not channels[row].inbox:
+                    return any(channel.alarm for channel in channels) or self._is_outdated
+            return True
 
         while not self._connections.wait(here, min(1.0, self._patience)):
             if self._connections.failure is not None:
@@ -156,8 +160,13 @@ class DurableLinks:
         if not all(channels[row].inbox for row in rows):
             self._refuse_to_wait()
 
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether this member's file is lost or old, by word of two neighbours, or of all that it has."""
+        return sum(channel.outdated for channel in self._channels) >= min(_WITNESSES, len(self._channels))
+
     def _refuse_to_wait(self) -> None:
-        """Say who has stopped the run: what is waited for will not come."""
+        """Say why what is waited for will not come: who has stopped the run, or who knows this member better."""
         for name, channel in zip(self._names, self._channels, strict=True):
             if channel.alarm is not None:
                 member, neighbour = channel.alarm.member, channel.alarm.neighbour
@@ -167,6 +176,9 @@ class DurableLinks:
                     member if member in self._members else name,  # a liar may write anything there
                     neighbour if neighbour in self._members else "",
                 )
+        if self._is_outdated:
+            names = zip(self._names, self._channels, strict=True)
+            raise OutdatedError([name for name, channel in names if channel.outdated])
 
     def flush(self) -> None:
         """Make safe what must be, and send what was drawn up."""
@@ -183,7 +195,7 @@ class DurableLinks:
         if saved:
             self._safe = []
         if self._pending:
-            self._connections.write({self._names[row]: frames for row, frames in self._pending.items()})
+            self._connections.write(self._pending)
             self._pending = {}
 
     # Memory ----------------------------------------------------------------------------------------
@@ -205,9 +217,9 @@ class DurableLinks:
 
     def remember(self, recalled: Recalled) -> None:
         """Take a checkpoint now and then, unless the last one is on its way; wait for that if it is far behind."""
-        sent, size = self._unsaved / _EVERY_MESSAGES, self._unsaved_bytes / _EVERY_BYTES
-        due = max(sent, size) >= 1.0 or self._clock() - self._saved_at >= _EVERY_SECONDS
-        if due and (max(sent, size) >= _BEHIND or self._store.is_idle):
+        unsaved = max(self._unsaved / _EVERY_MESSAGES, self._unsaved_bytes / _EVERY_BYTES)
+        due = unsaved >= 1.0 or self._clock() - self._saved_at >= _EVERY_SECONDS
+        if due and (unsaved >= _BEHIND or self._store.is_idle):
             self.checkpoint(recalled)
 
     def checkpoint(self, recalled: Recalled) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from tacit.listing import listed
 from tacit.protocol import Frame, Kind
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Stage
@@ -23,43 +24,64 @@ from tacit.runtimes.stopping import Check, Conclusion
 log = logging.getLogger("tacit.peers")
 
 _LAST_WORDS = 0.02  # seconds for what was written to leave
+_WORTH_A_LINE = 5.0  # seconds after which staying is worth a line
+_AGAIN = 3.0  # seconds: whoever waits for a goodbye dials at least every second one
 
 
-def part(connections: Connections, store: Store, *, clock: Callable[[], float]) -> bool:
-    """Say goodbye, stay while a neighbour may still want something, and tell whether all have said the same.
+def part(connections: Connections, store: Store, *, patience: float, clock: Callable[[], float]) -> tuple[str, ...]:
+    """Say goodbye, stay while a neighbour may still want something; return who has not said the same.
 
-    A neighbour that is away may come back and want messages again: then the file is kept, and starting this
-    agent once more serves them.
+    A neighbour that is away may come back and want messages again. If it does not come while there is *patience*,
+    the file is kept, and starting this agent once more serves it.
     """
 
     def lines() -> list[Line]:
         with connections.guard:
             return [
-                Line(n.name, n.open, n.connected, n.channel.needs_nothing) for n in connections.neighbours.values()
+                Line(n.name, n.open, n.connected, n.channel.confirmed, n.channel.needs_nothing)
+                for n in connections.neighbours.values()
             ]
 
-    leaving = Farewell(clock())
+    leaving, began, is_said = Farewell(clock(), patience), clock(), False
     while (now := clock()) < leaving.ends:
         seen = lines()
-        connections.write({name: _goodbye(connections, name) for name in leaving.look(seen, now)})
+        connections.write({name: [_goodbye(connections, name)] for name in leaving.look(seen, now)})
         record = store.advance(Goodbyes(line.name for line in seen if line.needs_nothing))
         if record.stage is Stage.PARTED:
             connections.wait(lambda: False, _LAST_WORDS)
-            return True
-        connections.wait(lambda before=seen: lines() != before, leaving.ends - now)  # type: ignore[misc]
-    names = ", ".join(name for name in store.record.neighbours if name not in store.record.goodbyes)
-    log.warning(
-        "%s: this member has its answer, and %s has not said goodbye. The file is kept for it: start this agent "
-        "again when it is back, or remove the file when it has its answer.",
-        store.path,
-        names,
-    )
-    return False
+            return ()
+        if now - began >= _WORTH_A_LINE and not is_said:
+            is_said = True
+            log.info("%s: has not said goodbye. This member has its answer, and stays for it", _missing(store))
+        connections.wait(
+            lambda before=seen: lines() != before,  # type: ignore[misc]
+            leaving.ends - now if is_said else min(leaving.ends - now, _WORTH_A_LINE),
+        )
+    return tuple(name for name in store.record.neighbours if name not in store.record.goodbyes)
 
 
-def _goodbye(connections: Connections, name: str) -> bytes:
+def say_goodbye_again(connections: Connections, *, clock: Callable[[], float]) -> None:
+    """Say goodbye for a moment to whoever is still there, after the end: a crash may have cost it the first one."""
+    heard: set[tuple[str, int]] = set()
+    end = clock() + _AGAIN
+
+    def new() -> set[tuple[str, int]]:
+        return {(n.name, n.connected) for n in connections.neighbours.values() if n.open} - heard
+
+    while (seconds := end - clock()) > 0:
+        names = new()
+        connections.write({name: [_goodbye(connections, name)] for name, _ in names})
+        heard |= names
+        connections.wait(lambda: bool(new()), seconds)
+
+
+def _missing(store: Store) -> str:
+    return listed([name for name in store.record.neighbours if name not in store.record.goodbyes])
+
+
+def _goodbye(connections: Connections, name: str) -> Frame:
     with connections.guard:
-        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used).encode()
+        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used)
 
 
 def write_whole(path: Path, data: bytes) -> None:

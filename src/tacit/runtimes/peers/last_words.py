@@ -14,7 +14,7 @@ _ALARMED_WITHIN = 1.0  # seconds for neighbours that are there; the others hear 
 
 def say(links: Connections, goodbye: bytes, *, within: float, clock: Callable[[], float]) -> list[str]:
     """Say a goodbye, once, to every neighbour that is there within so many seconds; return who has heard it."""
-    frame = Frame(Kind.BYE, 0, 0, goodbye).encode()
+    frame = Frame(Kind.BYE, 0, 0, goodbye)
     heard: set[str] = set()
 
     def ready() -> set[str]:
@@ -24,7 +24,7 @@ def say(links: Connections, goodbye: bytes, *, within: float, clock: Callable[[]
     while len(heard) < len(links.neighbours) and (seconds := end - clock()) > 0:
         links.wait(lambda: bool(ready()), seconds)
         new = ready()
-        links.write(dict.fromkeys(new, frame))
+        links.write({name: [frame] for name in new})
         heard |= new
     links.wait(lambda: False, _TO_LEAVE)
     return sorted(heard)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tacit.errors import InputError
 from tacit.protocol import Channel
-from tacit.protocol.record import Stage
+from tacit.protocol.record import Record, Stage
 from tacit.runtimes.peers.connections import Connections, Neighbour
 from tacit.runtimes.peers.identity import context, der
 from tacit.runtimes.peers.proxies import Proxy
@@ -51,6 +51,17 @@ def restored(
                 kept, store.journal(row), cursor=sent, used=used, forgetful=record.stage is Stage.ROUNDS and gossips
             )
         link.finished = name in record.goodbyes
+        channels[name] = link
+    return channels
+
+
+def finished(seat: Seat, record: Record, *, limit: int, columns: str = "") -> dict[str, Channel]:
+    """Return the channels of a run that is over, of which only the answer is left: goodbyes go over them."""
+    channels = {}
+    for name, mark in zip(record.neighbours, record.marks, strict=True):
+        link = channel(seat, name, limit=limit, columns=columns)
+        link.restore([], [], cursor=mark.sent, used=mark.used)
+        link.rewind(cursor=mark.sent, used=mark.used)
         channels[name] = link
     return channels
 

@@ -21,7 +21,7 @@ from tacit.runtimes.peers.bulletin import Bulletin
 from tacit.runtimes.peers.metrics import registry
 
 
-class Page(NamedTuple):
+class HttpReply(NamedTuple):
     """What is answered."""
 
     code: int
@@ -30,21 +30,21 @@ class Page(NamedTuple):
     body: bytes
 
 
-def pages(bulletin: Callable[[], Bulletin]) -> dict[str, Callable[[], Page]]:
+def pages(bulletin: Callable[[], Bulletin]) -> dict[str, Callable[[], HttpReply]]:
     """Return what is served where."""
     from prometheus_client import CONTENT_TYPE_LATEST, generate_latest  # few ask for it
 
     collected = registry(bulletin)
 
-    def health() -> Page:
+    def health() -> HttpReply:
         if bulletin().failed:
-            return Page(503, "text/plain", b"the links of this agent have failed\n")
-        return Page(200, "text/plain", b"ok\n")
+            return HttpReply(503, "text/plain", b"the links of this agent have failed\n")
+        return HttpReply(200, "text/plain", b"ok\n")
 
     return {
-        "/metrics": lambda: Page(200, CONTENT_TYPE_LATEST, generate_latest(collected)),
+        "/metrics": lambda: HttpReply(200, CONTENT_TYPE_LATEST, generate_latest(collected)),
         "/health": health,
-        "/status": lambda: Page(200, "application/json", msgspec.json.encode(bulletin()) + b"\n"),
+        "/status": lambda: HttpReply(200, "application/json", msgspec.json.encode(bulletin()) + b"\n"),
     }
 
 
@@ -56,7 +56,7 @@ def serve_monitoring(bulletin: Callable[[], Bulletin], port: int | None) -> Iter
         return
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # heavy, and few ask for it
 
-    shown, nowhere = pages(bulletin), Page(404, "text/plain", b"there are /metrics, /health and /status\n")
+    shown, nowhere = pages(bulletin), HttpReply(404, "text/plain", b"there are /metrics, /health and /status\n")
 
     class Answers(BaseHTTPRequestHandler):
         timeout = 10.0  # seconds for a request to come

@@ -31,12 +31,12 @@ def tell_unfit(
 
     They go on waiting: with other data the member may come back, and the run begins.
     """
-    goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value).encode()
+    goodbye = Frame(Kind.BYE, 0, 0, Parting.UNFIT.value)
     heard: set[str] = set()
 
     def tell(links: Connections) -> bool:
         new = {n.name for n in links.neighbours.values() if n.open} - heard
-        links.write(dict.fromkeys(new, goodbye))
+        links.write({name: [goodbye] for name in new})
         heard.update(new)
         return len(heard) == len(links.neighbours)
 

@@ -14,6 +14,7 @@ what was read. `tacit.runtimes.peers.durable_links` says why what is lost is not
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 import zlib
@@ -26,6 +27,12 @@ from typing import NamedTuple
 Places = list[tuple[int, int]]  # rows, and the message's number on each
 _HEAD = struct.Struct("<IIH")
 _LINK = struct.Struct("<HQ")
+
+
+@functools.cache
+def _places(count: int) -> struct.Struct:
+    """Return how so many links are written."""
+    return struct.Struct("<" + count * "HQ")
 
 
 class _Segment(NamedTuple):
@@ -54,11 +61,13 @@ class Sent:
     def append(self, links: Places, body: bytes) -> None:
         """Write down a message; it is safe from a crash of the process when this returns."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
-        rest = b"".join([*(_LINK.pack(*link) for link in links), body])
-        record = _HEAD.pack(len(body), zlib.crc32(rest, len(links)), len(links)) + rest
-        written = 0
-        while written < len(record):
-            written += os.write(descriptor, record[written:])
+        count, places = len(links), _places(len(links)).pack(*(each for link in links for each in link))
+        head = _HEAD.pack(len(body), zlib.crc32(body, zlib.crc32(places, count)), count) + places
+        written = os.writev(descriptor, (head, body))
+        if written < len(head) + len(body):
+            rest = memoryview(head + body)[written:]
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
         self._segments[-1].last.update(links)
 
     def sync(self) -> None:

@@ -5,8 +5,9 @@ of an algorithm does. Here OpenSSL reads and writes the socket itself, and the l
 
     handshake   repeated until OpenSSL wants nothing more
     write       at once, as far as the socket has room; the rest when it has
-    read        until OpenSSL holds nothing more: it takes whole records from the socket, out of the loop's sight;
-                but never for ever, or a neighbour that never stops talking would stop the clock
+    read        record by record, the rest of a long message into its place. OpenSSL takes one record at a time from
+                the socket: after one that was not full the loop tells of the next. Never for ever, or a neighbour
+                that never stops talking would stop the clock
 """
 
 from __future__ import annotations
@@ -16,11 +17,28 @@ import contextlib
 import socket
 import ssl
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
-_ROOM = 1 << 18  # bytes that are taken at a time
-_ROOMFULS = 256  # of them in a row, before others have their turn
 _RECORD = 1 << 14  # bytes in a full record of TLS: after one, more will be there
+_RECORDS = 4096  # that are taken in a row, before others have their turn
+
+
+class Listener(Protocol):
+    """Whoever takes what a connection brings."""
+
+    @property
+    def room(self) -> memoryview | None:
+        """Where what comes next belongs, where that is known."""
+
+    def filled(self, count: int) -> None:
+        """So many bytes were put into the room."""
+
+    def heard(self, data: bytes) -> None:
+        """These bytes came, and there was no room for them."""
+
+    def ended(self, reason: Exception | None) -> None:
+        """The connection is over."""
 
 
 class TlsSocket:
@@ -34,10 +52,8 @@ class TlsSocket:
             raw, server_side=server, do_handshake_on_connect=False, suppress_ragged_eofs=True
         )
         self._loop = asyncio.get_running_loop()
-        self._unsent: deque[memoryview] = deque()
-        self._room = memoryview(b"")
-        self._on_data: Callable[[bytes], None] = _nothing
-        self._on_end: Callable[[Exception | None], None] = _nothing
+        self._unsent: deque[bytes | memoryview] = deque()
+        self._listener: Listener | None = None
         self.over: asyncio.Future[None] = self._loop.create_future()
         """Done when the connection has ended."""
 
@@ -79,38 +95,40 @@ class TlsSocket:
         finally:
             remove(descriptor)
 
-    def listen(self, on_data: Callable[[bytes], None], on_end: Callable[[Exception | None], None]) -> None:
-        """From now on call *on_data* with what comes, and *on_end* with the reason when the connection ends."""
-        self._on_data, self._on_end = on_data, on_end
-        self._room = memoryview(bytearray(_ROOM))  # not before: strangers get none
+    def listen(self, listener: Listener) -> None:
+        """From now on tell *listener* what comes, and when the connection ends."""
+        self._listener = listener
         self._loop.add_reader(self._socket.fileno(), self.take)
         self._loop.call_soon(self.take)  # OpenSSL may hold something already
 
-    def write(self, data: bytes) -> None:
-        """Send *data*; what the socket has no room for leaves later."""
+    def write(self, pieces: Iterable[bytes | memoryview]) -> None:
+        """Send *pieces*; what the socket has no room for leaves later."""
         if self.over.done():
             return
         waits = bool(self._unsent)
-        self._unsent.append(memoryview(data))
+        self._unsent.extend(pieces)
         if not waits:
             self._push()
             if self._unsent:
-                self._loop.add_writer(self._socket.fileno(), self._go_on)
+                self._loop.add_writer(self._socket.fileno(), self.go_on)
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
+        """Send what had no room before."""
         self._push()
         if not self._unsent and not self.over.done():
             self._loop.remove_writer(self._socket.fileno())
 
     def _push(self) -> None:
         """Send as much as there is room for."""
+        unsent, send = self._unsent, self._socket.send
         try:
-            while self._unsent:
-                sent = self._socket.send(self._unsent[0])
-                if sent == len(self._unsent[0]):
-                    self._unsent.popleft()
+            while unsent:
+                piece = unsent[0]
+                sent = send(piece)
+                if sent == len(piece):
+                    unsent.popleft()
                 else:
-                    self._unsent[0] = self._unsent[0][sent:]
+                    unsent[0] = memoryview(piece)[sent:]
         except (ssl.SSLWantWriteError, ssl.SSLWantReadError):  # again with the same bytes, as OpenSSL demands
             pass
         except OSError as error:
@@ -118,38 +136,43 @@ class TlsSocket:
 
     def take(self) -> None:
         """Hand over what has come."""
-        more = True
-        for _ in range(_ROOMFULS):
-            if not more or self.over.done():
+        for _ in range(_RECORDS):
+            if self._listener is None or self.over.done():
                 return
-            taken, more = 0, False
-            ended: Exception | None = None
             try:
-                while taken < _ROOM:
-                    count = self._socket.recv_into(self._room[taken:])
-                    taken += count
-                    if not count:
-                        ended = ConnectionResetError(0, "closed")
-                    if count < _RECORD and not self._socket.pending():
-                        break
-                else:
-                    more = True
+                more = self._take_record(self._listener)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                pass
+                return
             except OSError as error:
-                ended = error
-            if taken:
-                self._on_data(bytes(self._room[:taken]))
-            if ended is not None:
-                self.abort(ended)
+                self.abort(error)
+                return
+            if not more:
+                return
         self._loop.call_soon(self.take)
+
+    def _take_record(self, listener: Listener) -> bool:
+        """Hand over a record, or as much of it as there is room for; tell whether more may be there already."""
+        room = listener.room
+        if room is None:
+            data = self._socket.recv(_RECORD)
+            count, most = len(data), _RECORD
+            if data:
+                listener.heard(data)
+        else:
+            count, most = self._socket.recv_into(room), min(len(room), _RECORD)
+            if count:
+                listener.filled(count)
+        if not count:
+            raise ConnectionResetError(0, "closed")
+        return count >= most
 
     def abort(self, reason: Exception | None = None) -> None:
         """Close the connection at once."""
         if self.over.done():
             return
         self.over.set_result(None)
-        self._on_end(reason)
+        if self._listener is not None:
+            self._listener.ended(reason)
         descriptor = self._socket.fileno()
         if descriptor >= 0:
             self._loop.remove_reader(descriptor)
@@ -157,10 +180,6 @@ class TlsSocket:
         self._unsent.clear()
         with contextlib.suppress(OSError):
             self._socket.close()
-
-
-def _nothing(_: object) -> None:
-    """Do nothing: nobody listens yet."""
 
 
 async def secured(raw: socket.socket, context: ssl.SSLContext, *, server: bool) -> TlsSocket:

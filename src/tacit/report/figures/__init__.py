@@ -1,0 +1,26 @@
+"""One function per picture, from records and certificates: no secret can reach them."""
+
+from tacit.report.figures.audit import beliefs, game, verdicts
+from tacit.report.figures.coefficients import coefficients
+from tacit.report.figures.convergence import convergence
+from tacit.report.figures.dispatch import day, one_line
+from tacit.report.figures.hiding import guess, hidden_difference, tradeoff
+from tacit.report.figures.network import network
+from tacit.report.figures.traffic import traffic
+from tacit.report.figures.who_learns import who_learns
+
+__all__ = [
+    "beliefs",
+    "coefficients",
+    "convergence",
+    "day",
+    "game",
+    "guess",
+    "hidden_difference",
+    "network",
+    "one_line",
+    "tradeoff",
+    "traffic",
+    "verdicts",
+    "who_learns",
+]

@@ -1,0 +1,121 @@
+"""The house style, once: a sentence as title, labels at the lines instead of legends, light and dark."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from tacit.report.palette import LIGHT, LINES, twins
+
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+_WIDTH = 64  # characters of a title before it breaks
+_LABEL = 16  # pixels that the label of a line takes
+_FRAME = 120  # pixels of a picture above and below its axes
+_AXIS = {
+    "showgrid": True, "gridcolor": LIGHT.rule, "linecolor": LIGHT.rule, "zeroline": False, "ticks": "",
+    "title": {"standoff": 12, "font": {"size": 13, "color": LIGHT.soft}}, "tickfont": {"color": LIGHT.soft},
+    "automargin": True,
+}  # fmt: skip
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "font": {"family": FONT, "size": 13, "color": LIGHT.ink},
+        "title": {"x": 0, "xref": "paper", "xanchor": "left", "font": {"size": 16, "weight": 600}},
+        "paper_bgcolor": LIGHT.paper,
+        "plot_bgcolor": LIGHT.paper,
+        "colorway": [getattr(LIGHT, name) for name in LINES],
+        "margin": {"l": 64, "r": 24, "t": 64, "b": 56},
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+        "showlegend": False,
+        "hoverlabel": {"font": {"family": FONT}, "bgcolor": LIGHT.card, "bordercolor": LIGHT.rule},
+        "hovermode": "closest",
+    }
+)
+pio.templates["tacit"] = TEMPLATE
+
+
+def picture(title: str, alternative: str, *, height: int = 380, **layout: Any) -> go.Figure:
+    """Return an empty figure in the house style.
+
+    *title* is a sentence that says what one sees; *alternative* says the same to whoever cannot see it.
+    """
+    broken = "<br>".join(textwrap.wrap(title, _WIDTH)) or title
+    room = 40 + 22 * (1 + broken.count("<br>"))
+    figure = go.Figure(layout={"template": "tacit", "height": height, "title": {"text": broken}, **layout})
+    figure.update_layout(margin_t=room, title_y=1 - 12 / height, title_yanchor="top", meta={"says": alternative})
+    return figure
+
+
+def alternative(figure: go.Figure) -> str:
+    """Return what *figure* says to whoever cannot see it."""
+    return str((figure.layout.meta or {}).get("says", ""))
+
+
+class Trail(NamedTuple):
+    """One line of a picture, with the label at its end; None leaves a gap."""
+
+    x: Sequence[float]
+    y: Sequence[float | None]
+    label: str
+    colour: str
+    dash: str | None = None
+
+    @property
+    def end(self) -> tuple[float, float] | None:
+        """The last point that is there."""
+        there = ((a, b) for a, b in zip(reversed(self.x), reversed(self.y), strict=True) if b is not None)
+        return next(there, None)
+
+
+def draw(figure: go.Figure, *lines: Trail) -> None:
+    """Draw lines with their labels at their ends, in their colours, none over another."""
+    for line in lines:
+        figure.add_scatter(
+            x=list(line.x), y=list(line.y), mode="lines", name=line.label,
+            line={"color": line.colour, "width": 2.2, "dash": line.dash},
+            hovertemplate=f"%{{x:.6~g}}: %{{y:.4~g}}<extra>{line.label}</extra>",
+        )  # fmt: skip
+    ends = [(line, line.end) for line in lines if line.label and line.end is not None]
+    heights = [_on(figure.layout.yaxis, y) for line in lines for y in line.y if y is not None]
+    pixels = (figure.layout.height - _FRAME) / ((max(heights) - min(heights)) or 1.0) if heights else 1.0
+    below = -math.inf
+    for line, (x, y) in sorted(ends, key=lambda pair: pair[1][1]):  # from the lowest up
+        place = pixels * _on(figure.layout.yaxis, y)
+        below = max(place, below + _LABEL)
+        note(figure, x, y, line.label, line.colour, xanchor="left", xshift=6, yshift=below - place)
+    figure.update_layout(margin_r=24 + 7.5 * max((len(line.label) for line, _ in ends), default=0))
+
+
+def note(figure: go.Figure, x: float, y: float, text: str, colour: str, **options: Any) -> None:
+    """Write *text* at a point of the axes, logarithmic ones too."""
+    figure.add_annotation(
+        x=_on(figure.layout.xaxis, x), y=_on(figure.layout.yaxis, y), text=text, showarrow=False,
+        font={"color": colour, "size": 13}, **options,
+    )  # fmt: skip
+
+
+def dark(figure: go.Figure) -> go.Figure:
+    """Return the same figure for dark pages."""
+    return pio.from_json(recoloured(figure.to_json()))
+
+
+def recoloured(text: str) -> str:
+    """Return *text* with every colour of the light palette replaced by its dark twin."""
+    pairs = twins()
+    marked = text
+    for light in pairs:
+        marked = marked.replace(light, f"\0{light[1:]}")
+    for light, deep in pairs.items():
+        marked = marked.replace(f"\0{light[1:]}", deep)
+    return marked
+
+
+def _on(axis: Any, value: float) -> float:
+    """Return where plotly wants a note: at the logarithm on a logarithmic axis."""
+    return math.log10(value) if axis.type == "log" and value > 0 else value

@@ -1,0 +1,122 @@
+"""Pictures show the numbers that they are drawn from."""
+
+import networkx as nx
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import tacit
+from tacit.report import dark, figures
+from tacit.report.figures.network import roles_in
+from tacit.report.palette import DARK, LIGHT
+
+
+def traces(figure, name):
+    return [trace for trace in figure.data if trace.name == name]
+
+
+def test_convergence_draws_the_looks_of_the_record(answer):
+    figure = figures.convergence(answer)
+    (drawn,) = traces(figure, "disagreement")
+    assert list(drawn.x) == [check.round for check in answer.record.history]
+    assert drawn.y == pytest.approx([check.disagreement for check in answer.record.history], abs=1e-17)
+    both = figures.convergence({"with masks": answer, "again": answer.record})
+    assert [trace.name for trace in both.data] == ["with masks", "again"]
+
+
+def test_an_exposed_agent_is_red_and_crossed():
+    graph = nx.star_graph(3)
+    certificate = tacit.certify(graph, {0}, sigma=1.0)
+    figure = figures.network(graph, certificate)
+    (drawn,) = traces(figure, "exposed")
+    assert sorted(drawn.text) == ["1", "2", "3"]
+    assert drawn.marker.line.color == LIGHT.red
+    assert "x" in drawn.marker.symbol, "not by colour alone"
+    (corrupted,) = traces(figure, "corrupted")
+    assert list(corrupted.text) == ["0"]
+    assert figure.layout.title.text == "0 can read 1, 2, 3"
+
+
+def test_pieces_of_a_cut_are_shown_as_sums():
+    graph = nx.barbell_graph(3, 1)
+    net = tacit.Network(graph)
+    certificate = tacit.certify(graph, {3}, sigma=1.0)
+    assert set(roles_in(net, certificate).values()) == {"corrupted", "in a sum that is learnt"}
+
+
+def test_suggested_links_are_dashed():
+    links = tacit.augment(nx.path_graph(5), any=1).links
+    (drawn,) = traces(figures.network(nx.path_graph(5), suggested=links), "links that would help")
+    assert drawn.line.dash == "dash"
+    assert len(drawn.x) == 3 * len(links)
+
+
+def test_the_chosen_sigma_is_on_the_curve(network):
+    certificate = tacit.certify(network, any=1, sigma=7.0)
+    figure = figures.hidden_difference(certificate)
+    curve, mark = figure.data[0], figure.data[-1]
+    assert list(mark.x) == [7.0]
+    assert mark.y[0] == pytest.approx(certificate.hidden_difference())
+    middle = len(curve.x) // 2
+    assert (curve.x[middle], curve.y[middle]) == pytest.approx((7.0, certificate.hidden_difference()))
+    for sigma, height in list(zip(curve.x, curve.y, strict=True))[::20]:
+        assert height == pytest.approx(tacit.certify(network, any=1, sigma=sigma).hidden_difference())
+
+
+def test_guesses_are_those_of_certificates_at_every_sigma(network):
+    certificate = tacit.certify(network, any=1, sigma=2.0)
+    curve = figures.guess(certificate, 5.0).data[0]
+    for sigma, share in list(zip(curve.x, curve.y, strict=True))[::20]:
+        assert share == pytest.approx(tacit.certify(network, any=1, sigma=sigma).guess(5.0))
+
+
+@pytest.mark.parametrize("sigma", [np.inf, 1.0])
+def test_where_there_is_no_curve_the_reason_stands_in_its_place(sigma):
+    certificate = tacit.certify(nx.star_graph(3), {0}, sigma=sigma)
+    for figure in (
+        figures.hidden_difference(certificate),
+        figures.guess(certificate),
+        figures.tradeoff(certificate),
+    ):
+        assert not figure.data
+        assert "exactly" in figure.layout.title.text or "guaranteed" in figure.layout.title.text
+
+
+def test_the_matrix_says_what_certificates_say():
+    graph = nx.star_graph(3)
+    each = [tacit.certify(graph, {agent}, sigma=1.0) for agent in graph]
+    (drawn,) = figures.who_learns(each).data
+    assert [list(row) for row in drawn.text] == [
+        ["·", "✕", "✕", "✕"],
+        ["", "·", "", ""],
+        ["", "", "·", ""],
+        ["", "", "", "·"],
+    ]
+
+
+def test_a_forest_has_every_coefficient_with_its_interval(model):
+    summary = model.summary_
+    figure = figures.coefficients(summary)
+    points = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.y[0] for trace in points] == list(summary.names)
+    low, high = summary.intervals().T
+    for trace, a, b in zip(points, low, high, strict=True):
+        assert (trace.x[0] - trace.error_x.arrayminus[0], trace.x[0] + trace.error_x.array[0]) == pytest.approx(
+            (a, b)
+        )
+
+
+def test_a_day_stacks_up_to_the_demand(results):
+    schedule, _ = results["day"]
+    figure = figures.day(schedule)
+    stacked = sum(np.array(trace.y) for trace in figure.data if trace.type == "bar")
+    assert stacked == pytest.approx(schedule.demand, rel=1e-6)
+
+
+def test_dark_is_the_same_picture_in_other_colours(answer):
+    figure = figures.convergence(answer)
+    night = dark(figure)
+    assert isinstance(night, go.Figure)
+    assert night.data[0].line.color == DARK.blue
+    assert list(night.data[0].x) == list(figure.data[0].x)
+    assert LIGHT.blue not in night.to_json()
