@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.reports import Html, refuse_undrawable
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
 
@@ -93,6 +94,7 @@ def agent_command(
     runs: Runs = None,
     metrics: Metrics = None,
     json: JsonLines = False,
+    html: Html = None,
     quiet: Quiet = False,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
@@ -109,6 +111,7 @@ def agent_command(
     from tacit.tables import Reading
 
     switch_off_core_dumps()  # before anything private is read
+    refuse_undrawable(html)
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
     own_key = key or federation.parent / f"{me}.key"
 
@@ -127,7 +130,7 @@ def agent_command(
             proxy=proxy,
         )
 
-    shown = Output(json, quiet, metrics)
+    shown = Output(json, quiet, metrics, html)
     if manifest.repeat.runs > 1:
         series = Series(manifest, me=me, folder=folder or own_key.parent)
         raise typer.Exit(0 if play_series(series, take_part, shown).converged else 1)

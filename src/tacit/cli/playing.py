@@ -7,11 +7,13 @@ import logging
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from tacit.cli.diary import diary, logged
+from tacit.cli.reports import write_report
 from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_the_end
 from tacit.learning.reporting import MemberReport, member_report
 from tacit.runtimes.peers.diary import log
@@ -30,6 +32,14 @@ class Output(NamedTuple):
     quiet: bool
     metrics: int | None
     """The port on which figures are served."""
+    html: Path | None
+    """Where a report is written; of a series, one for every run, with its number in the name."""
+
+    def report_file(self, turn: Turn | None) -> Path | None:
+        """Return where the report of one run goes."""
+        if self.html is None or turn is None:
+            return self.html
+        return self.html.with_stem(f"{self.html.stem}-{turn.number}")
 
 
 def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcome:
@@ -70,6 +80,11 @@ def _show(part: Participation, outcome: Outcome, shown: Output, turn: Turn | Non
     else:
         _show_lines(report, turn)
     sys.stdout.flush()
+    file = shown.report_file(turn)
+    if file is not None and file.exists():  # started again after the end
+        typer.echo(f"tacit: {file} is already there, and was left as it is.", err=True)
+    else:
+        write_report(report, file)
 
 
 def _say(value: object) -> None:
