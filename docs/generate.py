@@ -30,6 +30,7 @@ MADE_BY_TACIT = (
     tacit.federation.Leaving,
     tacit.federation.Participation,
     tacit.federation.Permit,
+    tacit.federation.Standing,
     tacit.federation.Statements,
     tacit.federation.TakingIn,
 )

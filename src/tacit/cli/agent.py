@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.lines import LogLevel, level_of
 from tacit.cli.reports import Html, refuse_undrawable
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
@@ -96,6 +97,7 @@ def agent_command(
     json: JsonLines = False,
     html: Html = None,
     quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
@@ -110,6 +112,7 @@ def agent_command(
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.tables import Reading
 
+    level = None if log_level is None else level_of(log_level)
     switch_off_core_dumps()  # before anything private is read
     refuse_undrawable(html)
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
@@ -130,7 +133,7 @@ def agent_command(
             proxy=proxy,
         )
 
-    shown = Output(json, quiet, metrics, html)
+    shown = Output(json, quiet, level, metrics, html)
     if manifest.repeat.runs > 1:
         series = Series(manifest, me=me, folder=folder or own_key.parent)
         raise typer.Exit(0 if play_series(series, take_part, shown).converged else 1)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from tacit.cli.diary import diary, logged
+from tacit.cli.diary import diary
+from tacit.cli.lines import logged
 from tacit.cli.reports import write_report
 from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_the_end
 from tacit.learning.reporting import MemberReport, member_report
@@ -30,6 +31,8 @@ class Output(NamedTuple):
 
     json: bool
     quiet: bool
+    level: int | None
+    """Of what is logged, where one was named."""
     metrics: int | None
     """The port on which figures are served."""
     html: Path | None
@@ -45,7 +48,7 @@ class Output(NamedTuple):
 def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcome:
     """Run one member's part and print the answer; of a series, stay until the neighbours have theirs, too."""
     with (
-        diary(part.agent, quiet=shown.quiet, json_lines=shown.json) as kept,
+        diary(part.agent, quiet=shown.quiet, json_lines=shown.json, level=shown.level) as kept,
         serve_monitoring(kept.bulletin, shown.metrics),
     ):
         hooks = (kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, shown, turn))
@@ -58,7 +61,7 @@ def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcom
 
 def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Output) -> SeriesAccount:
     """Run all that is left of a series, and print the account."""
-    level = logging.WARNING if shown.quiet else logging.INFO
+    level = shown.level or (logging.WARNING if shown.quiet else logging.INFO)
     with logged(level, "tacit.series", json_lines=shown.json):
         account = repeat(series, take_part, lambda turn, part: play(part, shown, turn))
     if shown.json:

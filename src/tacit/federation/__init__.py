@@ -26,6 +26,7 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
 from tacit.federation.repeating import Series, SeriesAccount, repeat
 from tacit.federation.sections import Masks, Member, Model, Repeat, Stop
+from tacit.federation.standing import Condition, Standing, standing_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.federation.taking_in import TakingIn, take_in
 from tacit.runtimes.peers.identity import write_key
@@ -33,6 +34,7 @@ from tacit.runtimes.peers.identity import write_key
 __all__ = [
     "Assessment",
     "Card",
+    "Condition",
     "Consent",
     "Fitting",
     "Hiding",
@@ -47,6 +49,7 @@ __all__ = [
     "Repeat",
     "Series",
     "SeriesAccount",
+    "Standing",
     "Statements",
     "Stop",
     "TakingIn",
@@ -59,6 +62,7 @@ __all__ = [
     "participate",
     "read_card",
     "repeat",
+    "standing_of",
     "statements_of",
     "take_in",
     "without",
