@@ -105,7 +105,8 @@ class Lockstep:
         self._ends: dict[tuple[str, str], Dialogue] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
         self._playing: Player | None = None
-        self._spoken: dict[tuple[str, str, str, int], bytes] = {}
+        self.spoken: dict[tuple[str, str, str, int], bytes] = {}
+        """All messages that ever left, by session, sender, receiver and number."""
         self.stages: dict[str, Stage] = {}
         """Of every state file, by name, as it is on disk."""
         self.acts = self.kills = 0
@@ -201,7 +202,7 @@ class Lockstep:
             word = Word.ALARM if is_alarm else WORDS[frame.kind]
             assert word in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
             if frame.kind is Kind.DATA:
-                spoken = self._spoken.setdefault((session, a, b, frame.number), frame.body)
+                spoken = self.spoken.setdefault((session, a, b, frame.number), frame.body)
                 assert spoken == frame.body, f"{a} says something else to {b} than before"
         self._pipes[a, b] += data
 

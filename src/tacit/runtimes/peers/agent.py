@@ -41,7 +41,7 @@ from tacit.protocol.sealing import DAMAGED
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.connections import Connections
-from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
+from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost, digest_of_limits
 from tacit.runtimes.peers.durable_links import DurableLinks
 from tacit.runtimes.peers.ending import outcome_of, part, say_goodbye_again, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
@@ -112,6 +112,7 @@ class Agent:
         self._gossips = not job.algorithm.sums
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
+        self._limits = digest_of_limits(cost.limits, seat.session) if job.algorithm.sums else ""
         self.connections: Connections | None = None
         self._store: Store | None = None
         self.traffic = Traffic()
@@ -359,7 +360,14 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
+            channels = restored(
+                self.seat,
+                store,
+                limit=self._longest,
+                columns=self._columns,
+                limits=self._limits,
+                gossips=self._gossips,
+            )
             self.connections = self._connected(channels)
         return self.connections
 

@@ -1,4 +1,4 @@
-"""Digests by which a member knows its own cost again, and its neighbours their columns."""
+"""Digests by which a member knows its own cost again, and its neighbours their columns and limits."""
 
 from __future__ import annotations
 
@@ -30,3 +30,9 @@ def digest_of_columns(columns: Sequence[str], session: str) -> str:
     """Return a hash of the columns' names; nothing where there are none."""
     named = msgspec.json.encode((session, tuple(columns)))
     return hashlib.sha256(named).hexdigest()[:32] if columns else ""
+
+
+def digest_of_limits(limits: Array, session: str) -> str:
+    """Return a hash of the limits on x: public, and the same at all, where all must come to the same next point."""
+    numbers = np.asarray(limits, dtype="<f8") + 0.0  # one zero for both signs
+    return hashlib.sha256(session.encode() + numbers.tobytes()).hexdigest()[:32]
