@@ -22,7 +22,9 @@ OwnFamily = Annotated[
         "--cost", help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)
     ),
 ]
-Key = Annotated[Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")]
+Key = Annotated[
+    Path | None, typer.Option(help="The private key; beside the manifest, the one that it knows, unless given.")
+]
 Folder = Annotated[Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")]
 Listen = Annotated[str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")]
 ThroughProxy = Annotated[
@@ -108,6 +110,7 @@ def agent_command(
     from tacit.cli.playing import Output, play, play_series
     from tacit.federation import Consent, Manifest, Participation, Series, participate
     from tacit.federation.numbering import scheduled
+    from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.tables import Reading
@@ -116,7 +119,7 @@ def agent_command(
     switch_off_core_dumps()  # before anything private is read
     refuse_undrawable(html)
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
-    own_key = key or federation.parent / f"{me}.key"
+    own_key = key or key_of(manifest, me, federation.parent)
 
     def take_part(manifest: Manifest) -> Participation:
         reading = Reading(separator, decimal, encoding)
