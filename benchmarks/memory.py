@@ -19,7 +19,6 @@ _CASES = {
     "least squares by sums, of two words": ("LeastSquares", "tacit.SumMasks(bound=2.0**40, words=2)", "auto", 10),
     "least squares with affine masks": ("LeastSquares", _AFFINE, "auto", 10),
     "logistic by sums": ("Logistic", _SUMS, "auto", 10),
-    "logistic by sums, with Hessians": ("Logistic", _SUMS, "newton", 10),
     "logistic with affine masks": ("Logistic", _AFFINE, "auto", 10),
 }
 

@@ -316,6 +316,7 @@ def test_scales_too_far_apart_are_refused():
         tacit.certify(graph, (), sigma=1.0, link_scales=thin)
 
 
+@pytest.mark.large
 def test_a_deadline_is_kept():
     """Of work, which a busy machine does not change: the exact answer takes hours."""
     start = time.process_time()

@@ -66,8 +66,11 @@ def test_masks_of_100_megawatts_on_the_demands_reach_it_by_gossip(name, centrali
 @pytest.mark.parametrize(
     ("name", "links"),
     [
-        ("case1354pegase", 6),
-        *(pytest.param(name, 6, marks=pytest.mark.large) for name in ("case_ACTIVSg2000", "case_ACTIVSg200")),
+        ("case300", 6),
+        *(
+            pytest.param(name, 6, marks=pytest.mark.large)
+            for name in ("case1354pegase", "case_ACTIVSg2000", "case_ACTIVSg200")
+        ),
         *(pytest.param(name, None, marks=pytest.mark.large) for name in (*LARGE, "case_ACTIVSg200")),
     ],
 )

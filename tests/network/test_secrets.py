@@ -232,9 +232,8 @@ class Planted:
         return sorted(set(self.secrets.found(set(self.seen))))
 
 
-@pytest.mark.parametrize(
-    "level", [*(pytest.param(level, marks=pytest.mark.network) for level in ("affine", "quadratic")), "sums"]
-)
+@pytest.mark.network
+@pytest.mark.parametrize("level", ["affine", "quadratic", "sums"])
 def test_a_run_with_kills_and_wrong_data_tells_no_secret(members, gauge, until, level, monkeypatch):
     """Everybody but one meets; one is killed, comes with other data, and then with its own; then the last one comes."""
     run = Planted(members, level, apart=True)

@@ -283,8 +283,8 @@ def test_beside_a_hinge_sigma_and_what_is_to_be_hidden_still_count():
 
 
 def test_in_a_large_network_what_is_hidden_follows_sigma():
-    graph = nx.circulant_graph(1600, [1, 2])
-    problem = tacit.Problem(graph, [tacit.Quadratic.distance([float(i % 7)]) for i in range(1600)])
+    graph = nx.circulant_graph(520, [1, 2])
+    problem = tacit.Problem(graph, [tacit.Quadratic.distance([float(i % 7)]) for i in range(520)])
     record = tacit.solve(problem, privacy=AffineMasks(1.0), max_rounds=1).record
     phase1 = record.phase1
     wide = msgspec.structs.replace(record, phase1=msgspec.structs.replace(phase1, sigma=1e3))

@@ -344,7 +344,7 @@ def test_no_run_says_converged_far_from_the_optimum(design, setting):
     search_runs(design, setting)
 
 
-@settings(max_examples=2 * QUICK)
+@settings(max_examples=QUICK)
 @given(*fits)
 def test_no_summary_is_printed_far_from_the_optimum(design, kind, weight, intercept):
     search_fits(design, kind, weight, intercept)

@@ -172,8 +172,8 @@ class GaussianMasks:
         theta = lattice.round(self.basis.read(cost))
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         uneven = None if (scales == 1.0).all() else scales
-        went, came = pair(self.pairing, source, peers).terms(lambda s: draw(s, scales.shape, lattice, uneven))
-        terms = came - went
+        links = pair(self.pairing, source, peers)
+        terms = _net(*links.terms(lambda s: draw(s, scales.shape, lattice, uneven)))
         refuse_undrawn(terms, peers, lattice)
         masks = peers.total(terms)
         effective: Any = self.basis.fold(cost, theta + masks)
@@ -238,3 +238,8 @@ class BasisMasks(GaussianMasks):
 def mask(r: Array, peers: Peers) -> Array:
     """Return a_i = Σ_j (r_ji − r_ij), eq. (4): what came in less what went out."""
     return peers.total(peers.swap(r) - r)
+
+
+def _net(went: Array, came: Array) -> Array:
+    """Return what came less what went; neither is held any longer than that."""
+    return came - went
