@@ -114,7 +114,10 @@ class ProtocolError(NetworkError):
     def __init__(self, sentence: str, *, neighbour: str = "", row: int | None = None) -> None:
         super().__init__(sentence)
         self.neighbour, self.row = neighbour, row
-        """Who sent it, empty where that is not known or they are several; or its row, where it has no name."""
+        """Who sent it, empty where that is not known or they are several; or its row, where it has no name.
+
+        A sentence about a row begins with what it did: whoever knows the name puts it before it.
+        """
 
 
 class EquivocationError(ProtocolError):

@@ -77,6 +77,11 @@ class Lattice:
         return 2.0**self.exponent
 
     @property
+    def reach(self) -> float:
+        """Up to which every multiple of the step is a float64."""
+        return 2.0 ** (self.exponent + _EXACT)
+
+    @property
     def bits(self) -> int:
         """How many bits of a mask lie below σ."""
         return math.ceil(math.log2(self.sigma)) - self.exponent

@@ -20,6 +20,7 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
+from tacit.federation.rotation import key_of
 from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Parting, Phase
 from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
@@ -105,7 +106,8 @@ class Lockstep:
         self._ends: dict[tuple[str, str], Dialogue] = {}
         self._pipes: dict[tuple[str, str], bytearray] = {}
         self._playing: Player | None = None
-        self._spoken: dict[tuple[str, str, str, int], bytes] = {}
+        self.spoken: dict[tuple[str, str, str, int], bytes] = {}
+        """All messages that ever left, by session, sender, receiver and number."""
         self.stages: dict[str, Stage] = {}
         """Of every state file, by name, as it is on disk."""
         self.acts = self.kills = 0
@@ -115,7 +117,7 @@ class Lockstep:
         """Return a member that lives here."""
         self.folder = Path(folder)
         return Agent(
-            manifest.job(), seat_of(manifest, name), cost, key=folder / f"{name}.key", folder=folder, durable=False,
+            manifest.job(), seat_of(manifest, name), cost, key=key_of(manifest, name, self.folder), folder=folder, durable=False,
             clock=lambda: self.now,
             connect=lambda seat, key, channels, **_: Links(self, seat.me, dict(channels)),
         )  # fmt: skip
@@ -201,7 +203,7 @@ class Lockstep:
             word = Word.ALARM if is_alarm else WORDS[frame.kind]
             assert word in MAY_SAY[stage], f"{a} says {frame.kind.name} where its file is {stage.name}"
             if frame.kind is Kind.DATA:
-                spoken = self._spoken.setdefault((session, a, b, frame.number), frame.body)
+                spoken = self.spoken.setdefault((session, a, b, frame.number), frame.body)
                 assert spoken == frame.body, f"{a} says something else to {b} than before"
         self._pipes[a, b] += data
 

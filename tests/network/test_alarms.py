@@ -9,6 +9,7 @@ from tacit.errors import EquivocationError, ProtocolError, StoppedError, TacitEr
 from tacit.masks import AffineMasks, SumMasks
 from tacit.protocol import Alarm, Channel, Dialogue, Frame, Kind
 from tacit.runtimes.linked_peers import LinkedPeers
+from tacit.runtimes.peers import durable_links
 
 PATIENCE = 600.0  # seconds of nobody's time
 SOON = 60.0
@@ -81,7 +82,8 @@ def test_members_far_from_a_lie_hear_at_once_that_two_were_not_told_the_same(lie
         assert not peers.state(name).with_suffix(".evidence").exists(), "hearsay is no evidence"
 
 
-def test_members_far_from_one_that_sends_no_numbers_hear_who_it_was(lied_to):
+def test_members_far_from_one_that_sends_no_numbers_hear_who_it_was(lied_to, monkeypatch):
+    monkeypatch.setattr(durable_links, "encode", lambda array: array.dtype.kind.encode() + array.tobytes())
     _, world, ends = lied_to(Raving, algorithm="gradient-tracking", privacy=AffineMasks(10.0))
     assert world.now < SOON
     for name in ("member-1", "member-2", "member-7", "member-8"):
@@ -89,6 +91,26 @@ def test_members_far_from_one_that_sends_no_numbers_hear_who_it_was(lied_to):
     for name in ("member-3", "member-4", "member-5", "member-6"):
         assert isinstance(ends[name], StoppedError)
         assert (ends[name].fault, ends[name].neighbour) == ("refused", "member-0")
+
+
+class Enormous(LinkedPeers):
+    """Member 0 sends what is just allowed: it is a lie about its own numbers, and nobody can tell."""
+
+    rounds = 0
+
+    def mix(self, x):
+        self.rounds += 1
+        return super().mix(np.full_like(x, 9e99) if not self._me and self.rounds >= 20 else x)
+
+
+def test_nobody_is_named_for_what_a_liar_has_led_it_to(lied_to):
+    """Whoever would send more than anybody believes stops before that, and says so of itself."""
+    _, world, ends = lied_to(Enormous, algorithm="gradient-tracking", privacy=AffineMasks(10.0))
+    assert world.now < SOON
+    assert any(str(end).startswith("the numbers of this member are beyond 1e+100") for end in ends.values())
+    for end in ends.values():
+        assert isinstance(end, StoppedError) or not end.neighbour
+        assert getattr(end, "neighbour", "") in ("", "member-0")
 
 
 def test_masks_that_do_not_cancel_end_the_run_at_everybody_with_that_sentence(lied_to):

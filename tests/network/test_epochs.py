@@ -18,6 +18,7 @@ from tacit.federation.sections import Masks
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.linked_peers import LinkedPeers
+from tacit.runtimes.peers.epochs import ReplayedLinks
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
 
@@ -209,6 +210,23 @@ def test_one_who_committed_binds_all_to_their_masks(tmp_path):
     far = [NAMES[j] for j in range(6) if j != 2 and j not in GRAPH[2]]
     assert far
     assert all((SEEN[name, 0] == SEEN[name, 1]).all() for name in far)
+
+
+def test_carried_masks_that_do_not_cancel_are_found_before_anything_is_published(tmp_path, monkeypatch):
+    """A member whose file was mixed up holds other terms than its neighbours: nobody goes on with them."""
+    manifest = agreed(tmp_path, AffineMasks(10.0), "nids")
+    run(manifest, tmp_path, leaves=["south"], at=20)
+    heard, mixed_up = ReplayedLinks.receive, []
+
+    def receive(self, neighbour):
+        message = heard(self, neighbour)
+        mixed_up.extend([self] * (not mixed_up and message.dtype == np.float64))
+        return message + 64.0 if self in mixed_up and message.dtype == np.float64 else message
+
+    monkeypatch.setattr(ReplayedLinks, "receive", receive)
+    ends = run(without(manifest, members=["south"]), tmp_path, turn=1)
+    assert mixed_up
+    assert all("do not cancel" in str(end) for end in ends.values()), ends
 
 
 def test_a_second_member_may_leave_in_a_later_epoch(tmp_path):

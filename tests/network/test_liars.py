@@ -11,15 +11,17 @@ agents stay connected without either. Every liar below is one member that does o
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import EquivocationError, FileError, ProtocolError, TacitError
+from tacit.costs import stack
+from tacit.errors import EquivocationError, FileError, NetworkError, ProtocolError, TacitError
 from tacit.masks import AffineMasks, Keystream, QuadraticMasks, SumMasks, agent_keys
-from tacit.protocol.payloads import decode, encode
+from tacit.protocol.payloads import decode
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.agents import QueueLinks, neighbourhoods
 from tacit.runtimes.linked_peers import LinkedPeers
@@ -34,12 +36,12 @@ M, SECONDS = 3, 60.0  # unknowns; and how long a test waits for agents that woul
 WORD = np.uint64(1 << 45)  # a good part of what is added up
 
 
-def job_of(masks, algorithm, costs=None):
+def job_of(masks, algorithm, costs=None, links=LINKS):
     rng = np.random.default_rng(4)
     costs = costs or [
         tacit.Logistic(rng.standard_normal((12, M)), np.sign(rng.standard_normal(12)), l2=0.5) for _ in range(5)
     ]
-    problem = tacit.Problem(nx.Graph(LINKS), costs)
+    problem = tacit.Problem(nx.Graph(sorted(links)), costs)
     choice = choose(problem, algorithm, privacy=masks)
     return Job(
         network=problem.network,
@@ -54,6 +56,11 @@ def job_of(masks, algorithm, costs=None):
     )
 
 
+def as_it_is(message):
+    """Return a message as bytes, whatever is in it."""
+    return message.dtype.kind.encode() + message.tobytes()
+
+
 class Checked(QueueLinks):
     """QueueLinks that carry bytes, as links between machines do."""
 
@@ -62,11 +69,11 @@ class Checked(QueueLinks):
         self._names, self.heard, self.sent = names, [deque() for _ in names], [[] for _ in names]
 
     def send(self, neighbour, message):
-        self.sent[neighbour].append(encode(message))
+        self.sent[neighbour].append(as_it_is(message))
         super().send(neighbour, message)
 
     def receive(self, neighbour):
-        body = encode(super().receive(neighbour))
+        body = as_it_is(super().receive(neighbour))
         self.heard[neighbour].append(body)
         return decode(body, sender=self._names[neighbour])
 
@@ -78,7 +85,7 @@ class Replayed(Checked):
         self._names, self._again, self.sent = names, [deque(bodies) for bodies in heard], [[] for _ in names]
 
     def send(self, neighbour, message):
-        self.sent[neighbour].append(encode(message))
+        self.sent[neighbour].append(as_it_is(message))
 
     def receive(self, neighbour):
         return decode(self._again[neighbour].popleft(), sender=self._names[neighbour])
@@ -143,8 +150,8 @@ class Liar(LinkedPeers):
 class Meeting:
     """What came of five agents of which one may lie."""
 
-    def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton", barriers=False, costs=None):
-        job = job_of(masks, algorithm, costs)
+    def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton", barriers=False, costs=None, links=LINKS):
+        job = job_of(masks, algorithm, costs, links)
         keys, rows = agent_keys(5, seed=9), row_ranges(job.network.degrees)
         self.names, self.links, self.job = [f"member {i}" for i in range(5)], {}, job
         self.outcomes, self.errors, self.words = {}, {}, {i: [] for i in range(5) if i != at or liar is None}
@@ -324,11 +331,95 @@ class UsesOtherMasks(Liar):
         return super().sum(v + np.uint64(0x9E3779B97F4A7C15), add)
 
 
-@pytest.mark.parametrize("liar", [AddsToTheTotal, UsesOtherMasks], ids=lambda liar: liar.__name__)
+class SpeaksLast(Liar):
+    """The root waits for everybody's words and then chooses the total, but for the complaint."""
+
+    def sum(self, v, add=np.add):
+        self.confirm()
+        for child in self._children:
+            v = add(v, self._receive(child, like=v))
+        v = np.concatenate([v[:-1] & ~(WORD - np.uint64(1)), v[-1:]])
+        for child in self._children:
+            self._links.send(child, v)
+        self._transcript.add(v)
+        return v
+
+
+@pytest.mark.parametrize("liar", [AddsToTheTotal, UsesOtherMasks, SpeaksLast], ids=lambda liar: liar.__name__)
 def test_a_lie_about_ones_own_numbers_is_not_noticed_and_is_the_same_lie_to_all(liar):
     meeting = Meeting(liar, masks=SumMasks())
     meeting.check()
     assert not meeting.names_link()
+
+
+NO_NUMBERS = {
+    "NaN": lambda v: np.full(v.shape, np.nan),
+    "infinity": lambda v: np.full(v.shape, -np.inf),
+    "more than any cost leads to": lambda v: np.full(v.shape, 1e300),
+    "another shape": lambda v: np.concatenate([v, v[:1]]),
+    "too few": lambda v: v[:1],
+    "another kind": lambda v: v.view(np.int64),
+    "nothing at all": lambda v: v[:0],
+}
+
+
+def adding_up(spoil, *, downwards):
+    """Return a liar that sends *spoil*(sum) up to its parent, or down to its children, in the third sum."""
+
+    class InSums(Liar):
+        def up(self, v):
+            return v if downwards or self.sums else spoil(v)
+
+        def down(self, child, total):
+            return spoil(total) if downwards and self.sums == 1 else total
+
+        def sum(self, v, add=np.add):
+            return super().sum(v, add) if v.dtype == np.uint64 else self.plain(v, add)
+
+        def plain(self, v, add):
+            """Add up in the open, as quadratic masks let sums be."""
+            for child in self._children:
+                v = add(v, self._receive(child, like=v))
+            if self._parent is not None:
+                self._links.send(self._parent, self.up(v))
+                v = self._receive(self._parent, like=v)
+            self.sums += 1
+            for child in self._children:
+                self._links.send(child, self.down(child, v))
+            self._transcript.add(v)
+            return v
+
+    return InSums
+
+
+@pytest.mark.parametrize("masks", [SumMasks(), SumMasks(pairing="seeds"), QuadraticMasks(10.0)], ids=str)
+@pytest.mark.parametrize("downwards", [False, True], ids=["up", "down"])
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_whoever_sends_no_sum_is_named_by_everybody_that_it_sends_it_to(kind, downwards, masks):
+    """Member 1 has the root above it, and member 4 below."""
+    costs = quadratics() if isinstance(masks, QuadraticMasks) else None
+    liar = adding_up(NO_NUMBERS[kind], downwards=downwards)
+    meeting = Meeting(liar, at=1, masks=masks, algorithm="direct" if costs else "newton", costs=costs)
+    assert not meeting.honest_outcomes
+    assert str(meeting.errors[4 if downwards else 0]).startswith("member 1 sent")
+
+
+class SpeaksOutOfTurn(Liar):
+    """Says something to a neighbour to which no way of the tree leads: as if it were above it, or below."""
+
+    def sum(self, v, add=np.add):
+        apart = [row for row in range(self.degree) if row != self._parent and row not in self._children]
+        for row in apart if self.sums == 2 else ():
+            self._links.send(row, v)
+        return super().sum(v, add)
+
+
+def test_whoever_claims_another_place_in_the_tree_is_named():
+    """The tree follows from the manifest, and nobody is asked: a sum from elsewhere is not what is due."""
+    meeting = Meeting(SpeaksOutOfTurn, at=1, masks=SumMasks())
+    meeting.check()
+    assert meeting.errors[2].neighbour == "member 1"
+    assert not meeting.honest_outcomes
 
 
 class PutBack(LinkedPeers):
@@ -369,6 +460,30 @@ def test_a_member_that_was_put_back_and_is_told_another_sum_says_nothing_that_it
         mine, theirs = (decode(body)[:DIGEST_WORDS] for body in last)
         assert not (mine == theirs).any(), "all that is new is the digest, and the masks that go with it"
     assert peers.totals == 2
+
+
+class TellsOneSide(TellsOneAnotherAndAgreesWithAll):
+    """Alone between two sides, it tells one of them another total."""
+
+    def down(self, child, total):
+        other = total + WORD
+        other[-1] = total[-1]  # nobody complains
+        self.children[child] = other if child >= 2 else total
+        return self.children[child]
+
+
+def test_a_liar_between_two_sides_is_not_noticed_and_reads_what_a_cut_tells_anyway():
+    """The sides have no link between them to compare at: each is at one point, and has an answer of its own."""
+    links = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)]
+    meeting = Meeting(TellsOneSide, at=2, masks=SumMasks(), algorithm="direct", costs=quadratics(), links=links)
+    answers = [meeting.outcomes[i].x for i in (0, 1, 3, 4)]
+    np.testing.assert_array_equal(answers[0], answers[1])
+    np.testing.assert_array_equal(answers[2], answers[3])
+    assert np.abs(answers[0] - answers[2]).max() > 1e-3
+    assert {frozenset(piece) for piece in tacit.certify(nx.Graph(links), {2}, sigma=np.inf).exposed_sums} == {
+        frozenset({0, 1}),
+        frozenset({3, 4}),
+    }
 
 
 # gossip -----------------------------------------------------------------------------------------------------------
@@ -450,6 +565,78 @@ def test_masks_that_do_not_cancel_are_found_before_anything_is_published(masks, 
             assert len(meeting.honest_errors) == 4
 
 
+def trading(spoil):
+    """Return a liar that sends *spoil*(terms) to everybody in the place of the random terms, or keys, that it drew."""
+
+    class InPhase1(Liar):
+        def _traded(self, r, only, *, digests=False):
+            return super()._traded(r if digests else spoil(r), only, digests=digests)
+
+    return InPhase1
+
+
+TERMS = {
+    "beyond all draws": lambda r: r + 2.0**40,
+    "beyond all draws, downwards": lambda r: r - 2.0**11,
+    "beside the lattice": lambda r: r + 2.0**-60 * (1.0 + np.arange(r.size).reshape(r.shape)),
+}
+
+
+@pytest.mark.parametrize("pairing", ["both", "one-sided"])
+@pytest.mark.parametrize("kind", TERMS)
+def test_whoever_sends_random_terms_that_nobody_draws_is_named_before_they_are_added(kind, pairing):
+    """Added, they would round masks and coefficients away, each by itself."""
+    liar = trading(lambda r: TERMS[kind](r) * (np.abs(r) > 0) if r.dtype == np.float64 else r)
+    meeting = Meeting(liar, at=1, masks=AffineMasks(2.0**-8, pairing=pairing, bound=2.0**10), algorithm="nids")
+    assert not meeting.honest_outcomes
+    hears = {"both": (0, 2, 4), "one-sided": (2, 4)}[pairing]  # of one-sided terms the first end sends all
+    for neighbour in hears:
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent a random term that nobody draws")
+
+
+def test_a_term_beyond_all_draws_would_tell_a_coefficient_without_its_mask():
+    """What is refused above, and why: of 63.9 and 64.1, hidden behind σ = 10, it makes 0 and 128."""
+    lattice = AffineMasks(10.0).lattice(agents=5, links=7)
+    masks = [3.0 * lattice.step, -17.0, 12.0]  # of honest links, far below the unit in the last place of 2⁶⁰
+    for theta, left in ((63.9, 0.0), (64.1, 128.0)):
+        assert (lattice.round(np.array(theta)) + (sum(masks) + 2.0**59)) - 2.0**59 == left
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("masks", [AffineMasks(10.0), SumMasks()], ids=["Gaussian", "uniform"])
+def test_whoever_sends_no_random_term_is_named_by_every_neighbour(kind, masks):
+    class InMasks(Liar):
+        def _traded(self, r, only, *, digests=False):
+            like, sent = list(r), [NO_NUMBERS[kind](row) for row in r]
+            return np.stack(self._received(self._links.exchange(sent), like=like, digests=digests))
+
+    sums = isinstance(masks, SumMasks)
+    meeting = Meeting(InMasks, at=1, masks=masks, algorithm="newton" if sums else "nids")
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent")
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_whoever_sends_no_digest_is_named_by_every_neighbour(kind):
+    class InDigests(Liar):
+        def _compare_all(self, hops):
+            self._links.exchange([NO_NUMBERS[kind](self._transcript.words)] * self.degree)
+
+    meeting = Meeting(InDigests, at=1, masks=AffineMasks(10.0), algorithm="nids", barriers=True)
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]).startswith("member 1 sent")
+
+
+def test_whoever_sends_a_public_key_that_is_none_is_named():
+    liar = trading(lambda r: np.zeros_like(r) if r.shape[1] == 4 else r)
+    meeting = Meeting(liar, at=1, masks=AffineMasks(10.0, pairing="seeds"), algorithm="nids")
+    assert not meeting.honest_outcomes
+    for neighbour in (0, 2, 4):
+        assert str(meeting.errors[neighbour]) == "member 1 sent a public key that is none."
+
+
 def quadratics():
     rng = np.random.default_rng(3)
     return [tacit.Quadratic(np.diag(rng.uniform(1, 2, M)), rng.standard_normal(M)) for _ in range(5)]
@@ -514,15 +701,25 @@ def test_both_ends_of_the_link_keep_signed_evidence_and_nothing_is_sent_after_it
         verified(evidence, _certificate(peers, mirrored[0].neighbour))
 
 
+def test_members_whose_boxes_differ_refuse_each_other_before_a_masked_number_leaves(federation, memory):
+    """With the same totals they would come to different points: the limits on x decide them, too."""
+    peers = federation(algorithm="newton", privacy=SumMasks(), n=4)
+    boxed = [cost + tacit.Box(-1.0, 1.0 if i else 2.0) for i, cost in enumerate(peers.job.costs)]
+    peers.job = replace(peers.job, costs=boxed, stack=stack(boxed))
+    world, ends = peers.play(memory, patience=4.0)
+    assert all(isinstance(end, NetworkError) for end in ends.values())
+    assert not [a for _, a, b, _ in world.spoken if "member-0" in (a, b)]
+
+
 def test_a_neighbour_that_never_stops_talking_does_not_stop_the_clock():
     """What it sends is taken for a while, and then whoever waits looks at the time."""
 
     class Endless:
-        def recv_into(self, room):
-            return min(len(room), 1 << 14)
+        def recv(self, size):
+            return bytes(size)
 
-        def pending(self):
-            return 1
+        def recv_into(self, room):
+            return len(room)
 
     class Loop:
         calls = 0
@@ -530,11 +727,21 @@ def test_a_neighbour_that_never_stops_talking_does_not_stop_the_clock():
         def call_soon(self, call):
             self.calls += 1
 
-    stream = object.__new__(TlsSocket)
-    stream._socket, stream._loop, stream._room = Endless(), Loop(), memoryview(bytearray(1 << 18))
-    stream._on_data, stream.over = (lambda data: None), Future()
-    stream.take()
-    assert stream._loop.calls == 1
+    class Listener:
+        def __init__(self, room):
+            self.room = room
+
+        def heard(self, data):
+            pass
+
+        def filled(self, count):
+            pass
+
+    for room in (None, memoryview(bytearray(1 << 18))):
+        stream = object.__new__(TlsSocket)
+        stream._socket, stream._loop, stream._listener, stream.over = Endless(), Loop(), Listener(room), Future()
+        stream.take()
+        assert stream._loop.calls == 1
 
 
 def _certificate(peers, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -218,7 +219,7 @@ def test_wanting_what_is_forgotten_or_unsaid_is_a_violation(wanted):
         north.put(body)
     a.feed(Frame(Kind.PING, 0, 1).encode())
     told = channels.Hello(south.session, south.parts, "south", "north", wanted)
-    with pytest.raises(ProtocolError, match="same run"):
+    with pytest.raises(ProtocolError, match="an older one"):
         Dialogue(north).feed(Frame(Kind.HELLO, 0, 0, msgspec.json.encode(told)).encode())
 
 
@@ -253,6 +254,16 @@ def test_another_manifest_is_refused_and_the_part_that_differs_is_named():
     with pytest.raises(ProtocolError, match="north has another agreement, different in: links"):
         connection.feed(other.hello().encode())
     assert connection.phase is Phase.NEW
+
+
+@pytest.mark.parametrize(("here", "there", "taken"), [("a", "b", False), ("a", "a", True), ("a", "", True)])
+def test_other_limits_on_x_are_refused_where_both_have_to_have_the_same(here, there, taken):
+    south, north = channel("south", "north"), channel("north", "south")
+    south.limits, north.limits = here, there
+    connection = Dialogue(south)
+    with contextlib.nullcontext() if taken else pytest.raises(ProtocolError, match="north has other limits on x"):
+        connection.feed(north.hello().encode())
+    assert (connection.phase is Phase.OPEN) == taken
 
 
 @pytest.mark.parametrize(("name", "to"), [("east", "south"), ("north", "east"), ("south", "north"), ("", "")])

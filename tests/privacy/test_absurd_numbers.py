@@ -46,5 +46,8 @@ def test_an_answer_beyond_all_units_is_not_called_converged():
 def test_a_peer_that_sends_a_number_beyond_all_units_is_refused():
     assert payloads.decode(payloads.encode(np.array([1e99]))) == 1e99
     for number in (1e300, -1e300, 2e100):
-        with pytest.raises(ProtocolError, match="beyond 1e\\+100"):
-            payloads.decode(payloads.encode(np.array([1.0, number])))
+        numbers = np.array([1.0, number])
+        with pytest.raises(ProtocolError, match="a peer sent a number beyond 1e\\+100"):
+            payloads.decode(b"f" + numbers.tobytes())
+        with pytest.raises(ProtocolError, match="the numbers of this member are beyond 1e\\+100"):
+            payloads.encode(numbers)

@@ -3,13 +3,16 @@
 from tacit.certificates.allocate import allocate
 from tacit.certificates.augment import Augmentation, augment, remedy
 from tacit.certificates.calibrate import calibrate, calibrated
-from tacit.certificates.certificate import GUESSES, Certificate, Component, certify, leakage, worst_coalition
+from tacit.certificates.certificate import GUESSES, Certificate, Component
+from tacit.certificates.certifying import certify, leakage, worst_coalition
 from tacit.certificates.composition import exposures
 from tacit.certificates.design import Design, design
 from tacit.certificates.exposure import Exposure
 from tacit.certificates.leakage import Leakage
-from tacit.certificates.ledger import Entry, Ledger, Review
+from tacit.certificates.ledger import Ledger
+from tacit.certificates.ledger_file import Entry
 from tacit.certificates.release import Release
+from tacit.certificates.reviewing import Review
 from tacit.certificates.statement import exposing, headline, limits, privacy_lines
 from tacit.certificates.tradeoff import TradeOff
 

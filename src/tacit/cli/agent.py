@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.lines import LogLevel, level_of
+from tacit.cli.reports import Html, refuse_undrawable, write_report
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
 
@@ -28,7 +30,9 @@ OwnFamily = Annotated[
         "--cost", help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)
     ),
 ]
-Key = Annotated[Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")]
+Key = Annotated[
+    Path | None, typer.Option(help="The private key; beside the manifest, the one that it knows, unless given.")
+]
 Folder = Annotated[Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")]
 Listen = Annotated[str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")]
 ThroughProxy = Annotated[
@@ -91,7 +95,9 @@ def agent_command(
     accept_exposure: AcceptExposure = False,
     metrics: Metrics = None,
     json: JsonLines = False,
+    html: Html = None,
     quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
@@ -103,20 +109,23 @@ def agent_command(
     from tacit.federation.entries import Consent
     from tacit.federation.manifest import Manifest
     from tacit.federation.participation import participate
+    from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
     from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
+    level = None if log_level is None else level_of(log_level)
     switch_off_core_dumps()  # before anything private is read
+    refuse_undrawable(html)
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
         manifest,
         sheet,
         me=me,
-        key=key or federation.parent / f"{me}.key",
+        key=key or key_of(manifest, me, federation.parent),
         folder=folder,
         family=cost,
         listen=None if listen is None else host_and_port(listen, "listen"),
@@ -125,11 +134,11 @@ def agent_command(
         proxy=proxy,
     )
     with (
-        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        diary(part.agent, quiet=quiet, json_lines=json, level=level) as kept,
         serve_monitoring(kept.bulletin, metrics),
     ):
         try:
-            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, json=json))
+            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, html, json=json))
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
@@ -139,7 +148,7 @@ def agent_command(
         raise StillNeededError(part.agent.needed_by)
 
 
-def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
+def _show(part: Participation, outcome: Outcome, html: Path | None, *, json: bool) -> None:
     """Print the answer at once: this member may stay for a while."""
     from tacit.learning.reporting import member_report
 
@@ -149,6 +158,10 @@ def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
     else:
         _show_lines(report)
     sys.stdout.flush()
+    if html is not None and html.exists():  # started again after the end
+        typer.echo(f"tacit: {html} is already there, and was left as it is.", err=True)
+    else:
+        write_report(report, html)
 
 
 def _show_lines(report: MemberReport) -> None:

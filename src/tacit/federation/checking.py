@@ -10,17 +10,16 @@ from typing import Any
 from tacit.certificates import Certificate
 from tacit.errors import InputError
 from tacit.federation.declared import telling_of
+from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.sections import address_of, host_and_port
-from tacit.listing import listed
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.proxies import Proxy
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
-from tacit.spelling import did_you_mean
 
 _REACHABLE = 3.0  # seconds
 
@@ -53,6 +52,11 @@ class Assessment:
     def problems(self) -> list[str]:
         """All that is not as it should be, a sentence each."""
         return [*self._exposures(), *self.manifest.privacy.misfits(), *self._silences()]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What will not be as it should, if nobody does anything: a sentence each."""
+        return last_days(self.manifest)
 
     def _exposures(self) -> Iterator[str]:
         stamps = [NO_MASKS] if self.manifest.privacy.level == "none" else [*of_network(self.manifest.network())]
@@ -101,6 +105,7 @@ class Assessment:
             "private": self.certificate is not None and self.certificate.is_private,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "problems": self.problems,
+            "warnings": self.warnings,
         }
 
 
@@ -112,8 +117,9 @@ def check(
     They are dialled through the *proxy*, and so is the relay, where this member meets somebody there.
     """
     if me is not None:
-        refuse_stranger(manifest, me)
+        refuse_strangers(manifest, [me])
     refuse_unspoken(manifest)
+    refuse_ended(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
     if me is None:
@@ -130,13 +136,6 @@ def check(
 def meets_somebody(manifest: Manifest, me: str) -> bool:
     """Tell whether a member meets somebody at the relay."""
     return any(me in link for link in manifest.met_at_a_relay())
-
-
-def refuse_stranger(manifest: Manifest, me: str) -> None:
-    """Refuse a name that no member has."""
-    if me not in manifest.members:
-        meant = did_you_mean(me, manifest.members)
-        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.{meant}")
 
 
 def refuse_unspoken(manifest: Manifest) -> None:

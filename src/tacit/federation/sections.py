@@ -6,17 +6,20 @@ import msgspec
 
 from tacit.errors import InputError
 from tacit.masks import Mechanism
+from tacit.runtimes.peers.seat import PATIENCE, SILENCE
 from tacit.runtimes.stopping import StoppingRule
 from tacit.solving.sections import Costs, Privacy, Stopping
 
 
-class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One member."""
 
     address: str
     """Where it listens: host:port; empty where it only dials out, and nobody can connect to it."""
     certificate: str
     """Its certificate, as `tacit keygen` wrote it."""
+    signed: str = ""
+    """Where it follows another one: the signature of the key before it, in hexadecimal."""
 
 
 class Masks(Privacy, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +41,9 @@ class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
     """When to stop, and how long to wait."""
 
     floor: float = 0.0
-    patience: float = 86_400.0
+    patience: float = PATIENCE
     """Seconds to wait for a neighbour before giving up with the state kept."""
-    idle: float = 15.0
+    idle: float = SILENCE
     """Seconds of silence after which a link is dialled again."""
 
     def rule(self) -> StoppingRule:

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from tacit.costs import CostStack, Family, Functions
 from tacit.costs.stack import groups
-from tacit.coverage import Coverage, Kind
+from tacit.coverage import Coverage, MaskKind
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.listing import conjoined
 from tacit.masks.blur import STEPS, Blur, Blurred
 from tacit.masks.coefficients import AnyCost, Basis, Components, Linear, Quadratics
-from tacit.masks.gaussian import draw
+from tacit.masks.gaussian import draw, refuse_undrawn
 from tacit.masks.mechanism import EVERY_ROW, Balanced, Hidden, Manner, Rounded
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
@@ -71,7 +71,7 @@ class GaussianMasks:
         raise NotImplementedError
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MaskKind:
         """That of the basis."""
         return self.basis.kind
 
@@ -173,7 +173,9 @@ class GaussianMasks:
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
         uneven = None if (scales == 1.0).all() else scales
         went, came = pair(self.pairing, source, peers).terms(lambda s: draw(s, scales.shape, lattice, uneven))
-        masks = peers.total(came - went)
+        terms = came - went
+        refuse_undrawn(terms, peers, lattice)
+        masks = peers.total(terms)
         effective: Any = self.basis.fold(cost, theta + masks)
         inexact = self._inexact(cost)
         if inexact.any():

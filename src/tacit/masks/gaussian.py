@@ -6,6 +6,11 @@
 A float64 cannot hold a Gaussian on a lattice of 46 bits below σ: rounding z·2⁴⁶ at once leaves a
 parity bias far out. So the upper 30 bits come from the rounded Gaussian and the k bits below them
 from the uniform distribution, which the density is flat enough for.
+
+What a neighbour sends is judged before it is added. A number beyond all that anybody draws would round the own
+masks and coefficients away, each by itself: of θ + a it would leave θ to the nearest multiple of something, without
+a mask. A number beside the lattice would do so with low-order bits. Within both limits, whatever is sent, sums are
+exact, and a liar adds something that it knows.
 """
 
 from __future__ import annotations
@@ -13,11 +18,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from tacit.errors import ProtocolError
 from tacit.lattice import Lattice
 from tacit.masks.randomness import Source
-from tacit.typing import Array
+from tacit.typing import Array, Peers
 
 _UPPER = 30
+_FARTHEST = 20.0  # σ between what came and what went: two draws of 9.1 σ at most
 _BLOCK = 1 << 14  # numbers worked on at a time, so that they stay in the cache
 
 
@@ -37,7 +44,8 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
         np.multiply(w >> np.uint64(1), 2.0**-64, out=z)
         z += 2.0**-65
         ndtri(z, out=z)
-        z *= (w & np.uint64(1)) * (2.0 * scale) - scale
+        z.view(np.uint64)[:] ^= w << np.uint64(63)  # z ≤ 0 gets its sign from the lowest bit
+        z *= -scale
         if each is not None:
             z *= each[block]
         np.rint(z, out=z)
@@ -46,3 +54,15 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
             z += lower[block] & np.uint16((1 << lower_bits) - 1)
         z *= lattice.step
     return r.reshape(shape)
+
+
+def refuse_undrawn(terms: Array, peers: Peers, lattice: Lattice) -> None:
+    """Refuse what came less what went, a row for every link, where nobody who draws as agreed could send that."""
+    steps = np.ldexp(terms, -lattice.exponent)
+    drawn = (np.abs(terms) <= _FARTHEST * lattice.sigma) & (steps == np.rint(steps))
+    if not drawn.all():
+        row = int(np.flatnonzero(~drawn.all(axis=-1))[0])
+        raise ProtocolError("sent a random term that nobody draws: beside the lattice, or far too large.", row=row)
+    if not (peers.total(np.abs(terms)) + lattice.bound <= lattice.reach).all():
+        row = int(np.abs(terms).max(axis=-1).argmax())
+        raise ProtocolError("sent the largest of random terms that are too large together.", row=row)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tacit.coverage import Coverage, Kind
+from tacit.coverage import Coverage, MaskKind
 from tacit.lattice import Lattice
 from tacit.masks.coefficients import AnyCost, Basis
 from tacit.masks.pairing import Way
@@ -35,6 +35,10 @@ class Hidden(NamedTuple):
         """The own masks, in whole steps, where those of all agents must add up to zero; None where none stay."""
         return None
 
+    def among(self, peers: Peers) -> Hidden:
+        """Return the same cost, and the same masks, with other peers."""
+        return Hidden(self.cost, peers)
+
 
 class Balanced(Hidden):
     """What phase 2 works with, beside the masks that must cancel: to be checked, and dropped."""
@@ -52,6 +56,10 @@ class Balanced(Hidden):
     def zero_sum(self) -> Words:
         """The own masks, in whole steps: exact, as masks are multiples of the step and fewer than 2⁵³ of it."""
         return np.ldexp(self._masks, -self._lattice.exponent).astype(np.int64).view(np.uint64)
+
+    def among(self, peers: Peers) -> Balanced:
+        """Return the same cost, and the same masks, with other peers."""
+        return Balanced(self.cost, peers, self._masks, self._lattice)
 
 
 class Rounded:
@@ -85,7 +93,7 @@ class Mechanism(Protocol):
 
     @property
     @abstractmethod
-    def kind(self) -> Kind:
+    def kind(self) -> MaskKind:
         """Return which masks these are."""
 
     @property

@@ -57,6 +57,8 @@ class Hello(msgspec.Struct, frozen=True):
     """The number of the first message that this side does not have."""
     columns: str = ""
     """A hash of the names of its columns, bound to the session; empty where its data have no names."""
+    limits: str = ""
+    """A hash of the limits on x in its cost, bound to the session, where they decide the next point of all."""
     protocol: int = PROTOCOL
     """Which it speaks on this link."""
     software: str = SOFTWARE
@@ -82,10 +84,11 @@ class Channel:
         parts: dict[str, str],
         limit: int,
         columns: str = "",
+        limits: str = "",
         protocol: int = PROTOCOL,
     ) -> None:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
-        self.columns, self.protocol = columns, protocol
+        self.columns, self.limits, self.protocol = columns, limits, protocol
         self.speaks = protocol if protocol in SPOKEN else PROTOCOL
         """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
@@ -182,6 +185,7 @@ class Channel:
             self.neighbour,
             self.expected,
             self.columns,
+            self.limits,
             self.speaks,
         )
         return Frame(Kind.HELLO, 0, self.safe, msgspec.json.encode(greeting))
@@ -289,6 +293,11 @@ class Dialogue:
             raise ProtocolError(
                 f"{channel.neighbour} has other columns than this member, or in another order. Compare the first "
                 "lines of the files, or agree on a data dictionary."
+            )
+        if greeting.limits and channel.limits and greeting.limits != channel.limits:
+            raise ProtocolError(
+                f"{channel.neighbour} has other limits on x in its cost than this member: the two would come to "
+                "different points. Agree on one box."
             )
         known = max(channel.next_out, channel.announced)
         channel.outdated = max(greeting.wanted, frame.acknowledged) > known

@@ -1,6 +1,7 @@
 """Arrays as bytes: one letter for the kind of numbers, then the numbers, little-endian.
 
-A float that is none (NaN or infinite), or beyond 1e100, is refused: no honest agent sends it.
+A float that is none (NaN or infinite), or beyond 1e100, is refused: no honest agent sends it. Where a liar has sent
+something just below, an honest agent may come to more: it stops before it sends that, or others would name it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ _KINDS = {dtype.kind: letter for letter, dtype in _LETTERS.items()}
 def encode(array: NDArray[Any]) -> bytes:
     """Return a vector of 64-bit numbers as bytes."""
     letter = _KINDS[array.dtype.kind]
+    if letter == FLOATS and not np.vdot(array, array) <= _HUGE**2 and not np.abs(array).max() <= _HUGE:
+        raise ProtocolError(
+            f"the numbers of this member are beyond {_HUGE:g}, or none at all (NaN or infinite), and were not "
+            "sent: a neighbour has sent very large ones, or the step is too long for the costs."
+        )
     return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
 
 

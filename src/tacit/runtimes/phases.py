@@ -168,7 +168,7 @@ def _naming(names: Sequence[str]) -> Iterator[None]:
         if error.row is None:
             raise
         name = names[error.row]
-        raise ProtocolError(f"{name}: {error}", neighbour=name) from error
+        raise ProtocolError(f"{name} {error}", neighbour=name) from error
 
 
 def row_ranges(degrees: Any) -> list[slice]:

@@ -41,12 +41,13 @@ from tacit.protocol.sealing import DAMAGED
 from tacit.runtimes.job import Job
 from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.peers.connections import Connections
-from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost
+from tacit.runtimes.peers.digests import digest_of_columns, digest_of_cost, digest_of_limits
 from tacit.runtimes.peers.durable_links import DurableLinks
 from tacit.runtimes.peers.ending import outcome_of, part, say_goodbye_again, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.keys import is_locked, read_key
 from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, finished, restored
 from tacit.runtimes.peers.proxies import Proxy
@@ -112,6 +113,7 @@ class Agent:
         self._gossips = not job.algorithm.sums
         self._draw = ""
         self._columns = digest_of_columns(columns, seat.session)
+        self._limits = digest_of_limits(cost.limits, seat.session) if job.algorithm.sums else ""
         self.connections: Connections | None = None
         self._store: Store | None = None
         self.traffic = Traffic()
@@ -131,13 +133,17 @@ class Agent:
                 )
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
+        if is_locked(self.key):
+            read_key(self.key)  # refuses a wrong passphrase before anything else
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
             raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
 
     @property
     def stage(self) -> Stage:
         """How far the run has come since this agent was started."""
-        return Stage.FRESH if self._store is None else self._store.record.stage
+        if self._store is not None:
+            return self._store.record.stage
+        return Stage.FRESH if self.connections is None else Stage.ERASED  # only goodbyes are said without a file
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""
@@ -357,7 +363,14 @@ class Agent:
     def _online(self, store: Store) -> Connections:
         """Return the links, open, with what each was told and has told before: once, from wherever the run is."""
         if self.connections is None:
-            channels = restored(self.seat, store, limit=self._longest, columns=self._columns, gossips=self._gossips)
+            channels = restored(
+                self.seat,
+                store,
+                limit=self._longest,
+                columns=self._columns,
+                limits=self._limits,
+                gossips=self._gossips,
+            )
             self.connections = self._connected(channels)
         return self.connections
 

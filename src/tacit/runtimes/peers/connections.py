@@ -34,6 +34,7 @@ from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
 from tacit.runtimes.peers.proxies import DetourError, Proxy
+from tacit.runtimes.peers.seat import SILENCE
 from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
@@ -88,7 +89,7 @@ class Connections:
         listen: tuple[str, int] | None,
         server: ssl.SSLContext,
         client: ssl.SSLContext,
-        silence: float = 15.0,
+        silence: float = SILENCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.neighbours = dict(neighbours)
@@ -280,6 +281,7 @@ class Connections:
                 log.warning("no way to %s: %s", neighbour.name, error)
             except OSError as error:  # of TLS and of time, too
                 neighbour.ended(_reason(error), turned_away=_turns_away(error))
+                log.debug("%s cannot be reached: %s", neighbour.name, neighbour.trouble)
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
 

@@ -124,7 +124,7 @@ def hide_again(carried: Carried, cost: Family, peers: Peers, *, seat: Seat) -> H
     cancelling = Cancelling(replay, np.array([name not in stay for name in names]))
     rows = row_ranges(job.network.degrees)[i]
     hidden = job.privacy.hide(cost, cancelling, Keystream(carried.key), network=job.network, rows=rows)
-    return Hidden(hidden.cost, Rounded(peers, hidden.peers.resolution))
+    return hidden.among(Rounded(peers, hidden.peers.resolution))
 
 
 class ReplayedLinks:

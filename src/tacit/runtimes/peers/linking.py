@@ -16,7 +16,7 @@ from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.peers.store import Store
 
 
-def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
+def channel(seat: Seat, name: str, *, limit: int, columns: str = "", limits: str = "") -> Channel:
     """Return a new channel to a neighbour."""
     return Channel(
         me=seat.me,
@@ -25,12 +25,13 @@ def channel(seat: Seat, name: str, *, limit: int, columns: str = "") -> Channel:
         parts=dict(seat.parts),
         limit=limit,
         columns=columns,
+        limits=limits,
         protocol=seat.protocol,
     )
 
 
 def restored(
-    seat: Seat, store: Store, *, limit: int, columns: str = "", gossips: bool = False
+    seat: Seat, store: Store, *, limit: int, columns: str = "", limits: str = "", gossips: bool = False
 ) -> dict[str, Channel]:
     """Return the channels to all neighbours, with what was said and heard before, from wherever the run is.
 
@@ -39,7 +40,7 @@ def restored(
     record, position, outbox = store.record, store.position(), store.outbox()
     channels = {}
     for row, name in enumerate(record.neighbours):
-        link = channel(seat, name, limit=limit, columns=columns)
+        link = channel(seat, name, limit=limit, columns=columns, limits=limits)
         kept = outbox.get(row, [])
         if record.has_ended:  # nothing is computed again, and only goodbyes are missing
             sent, used = record.marks[row]
