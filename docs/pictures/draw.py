@@ -4,9 +4,10 @@ phases.svg        the two phases on the paper's triangle, with its own random nu
 convergence.svg   rounds against error, for masks of different sizes
 guess.svg         σ against how often the worst coalition guesses right
 sums.svg          hops against error: a few secret sums, or hundreds of rounds of gossip
+dashboard.svg     the dashboard of one member, as deploy/grafana-dashboard.json lays it out
 
-Every number in them is computed by tacit when this script runs. Masks come from a seed here: a picture is a
-simulation, and is NOT PRIVATE.
+Every number in them is computed by tacit when this script runs, but for those of the dashboard, which are made up.
+Masks come from a seed here: a picture is a simulation, and is NOT PRIVATE.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from pathlib import Path
 
 from convergence import convergence
+from dashboard import dashboard
 from guesses import guesses
 from phases import phases
 from sums_and_gossip import sums
@@ -22,7 +24,13 @@ from sums_and_gossip import sums
 
 def main(folder: Path) -> None:
     """Write all pictures."""
-    drawings = (("phases", phases), ("convergence", convergence), ("guess", guesses), ("sums", sums))
+    drawings = (
+        ("phases", phases),
+        ("convergence", convergence),
+        ("guess", guesses),
+        ("sums", sums),
+        ("dashboard", dashboard),
+    )
     for name, drawing in drawings:
         (folder / f"{name}.svg").write_text(drawing(), encoding="utf-8")
         print(f"Wrote {name}.svg.")
