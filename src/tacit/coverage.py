@@ -19,7 +19,7 @@ import msgspec
 
 from tacit.listing import conjoined
 
-Kind = Literal["affine", "quadratic", "basis", "sums"]
+MaskKind = Literal["affine", "quadratic", "basis", "sums"]
 Part = Literal[
     "affine",  # the affine part αᵀx
     "labels",  # the labels, or whatever else enters a cost through α alone
@@ -28,14 +28,14 @@ Part = Literal[
     "whole",  # all of it
 ]
 
-SECRETS: dict[Kind, str] = {
+SECRETS: dict[MaskKind, str] = {
     "affine": "affine part",
     "quadratic": "quadratic cost",
     "basis": "hidden component",
     "sums": "contribution",
 }
 """What one agent hides under masks of each kind, in a word or two."""
-MASKS: dict[Kind, str] = {
+MASKS: dict[MaskKind, str] = {
     "affine": "affine masks",
     "quadratic": "quadratic masks",
     "basis": "masks over a basis",
@@ -58,7 +58,7 @@ class AffinePart(msgspec.Struct, frozen=True):
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     """What masks hide of a cost, or of all agents' costs, and what they leave in the open."""
 
-    kind: Kind
+    kind: MaskKind
     parts: tuple[Part, ...]
     """What is hidden of every cost concerned; empty where nothing is."""
     hidden: tuple[str, ...]
@@ -87,7 +87,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
         return f"{hidden}; in the open: {conjoined(self.open)}" if self.open else hidden
 
 
-GENERAL: dict[Kind, Coverage] = {
+GENERAL: dict[MaskKind, Coverage] = {
     "affine": Coverage(
         kind="affine", parts=("affine",), hidden=("affine parts",), open=("the curved parts of the costs",)
     ),

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Rows = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 Numbers = TypeVar("Numbers", Array, Words)
 
 

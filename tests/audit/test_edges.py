@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.auditing import EXPERIMENTS, audit, settle
-from tacit.auditing.experiments.labels import infer_labels, labels_of
+from tacit.auditing.experiments.inferred_labels import infer_labels, labels_of
 from tacit.auditing.judging.verdict import RISK, VERDICTS
 from tacit.auditing.recording import listening
 

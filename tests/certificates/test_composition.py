@@ -276,9 +276,9 @@ def test_link_scales_count():
     scales = {(0, 1): 0.5, (0, 2): 0.5}
     assert release("a", graph, link_scales=scales) != release("a", graph)
     expected = tacit.certify(graph, any=1, sigma=10.0, link_scales=scales).epsilon
-    from tacit.certificates.ledger import _epsilon
+    from tacit.certificates.reviewing import epsilon_of
 
-    assert _epsilon(release("a", graph, link_scales=scales), 1) == pytest.approx(expected)
+    assert epsilon_of(release("a", graph, link_scales=scales), 1) == pytest.approx(expected)
 
 
 @given(seed=st.integers(0, 10_000), t=st.integers(0, 2))

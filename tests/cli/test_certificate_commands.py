@@ -151,7 +151,7 @@ def test_a_ledger_is_told_whose_data_have_changed(run):
     assert run(*words, "--accept-change", "1")[0] == 1
     code, _, err = run(*words, "--changed", "nobody")
     assert code == 2
-    assert "--changed nobody: no agent of graph.graphml" in err
+    assert "nobody is said to have changed, and no agent of run" in err
     assert run(*add, *words[2:], "--accept-change", "0")[0] == 0
     assert "exposed: what changed at agent 0 between run may and run june" in run("ledger", "show")[1]
 
@@ -183,6 +183,9 @@ def test_secret_sums_have_certificates_and_a_place_in_the_ledger(run):
         (("certify", "graph.graphml", "--any", "1", "--sigma", "1", "--sums"), 2, "give --sigma"),
         (("certify", "graph.graphml", "--any", "1", "--sigma", "inf"), 2, "secret sums are --sums"),
         (("ledger", "add", "r", "graph.graphml", "--sums", "--masks", "q"), 2, "never used again"),
+        (("ledger", "add", "r", "graph.graphml", "--sums", "--basis", "affine"), 2, "is about Gaussian masks"),
+        (("ledger", "add", "r", "graph.graphml", "--sigma", "12", "--basis", "sums"), 2, "have no sigma"),
+        (("ledger", "add", "r", "graph.graphml", "--sigma", "12", "--basis", "afine"), 2, "Did you mean 'affine'?"),
         (("certify", "nowhere.graphml", "--sigma", "1", "--any", "1"), 2, "cannot be read"),
         (("certify", "graph.graphml", "--sigma", "1", "--coalition", "3,99"), 2, "no agent is called 99"),
         (("certify", "graph.graphml", "--sigma", "0", "--any", "1"), 2, "sigma = 0.0 must be positive"),

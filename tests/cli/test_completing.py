@@ -7,7 +7,7 @@ import pytest
 from tacit.algorithms import ALGORITHMS
 from tacit.cli import completing, defaults
 from tacit.cli.commands import COMMANDS
-from tacit.dispatch.agents import Kind
+from tacit.dispatch.agents import AgentKind
 from tacit.federation import Manifest, Model, Stop
 from tacit.masks.levels import LEVELS
 from tacit.masks.pairing import WAYS
@@ -18,7 +18,7 @@ from tacit.solving.cost_files import FAMILIES
 
 def test_words_are_those_of_the_registries():
     assert set(ALGORITHMS) == set(completing.ALGORITHMS)
-    assert get_args(Kind) == completing.AGENTS
+    assert get_args(AgentKind) == completing.AGENTS
     assert set(LEVELS) == set(completing.LEVELS)
     assert get_args(Protection) == completing.PROTECTIONS
     assert set(RUNTIMES) == set(completing.RUNTIMES)

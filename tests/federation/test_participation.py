@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.errors import FileError, InputError, MismatchError, RefusedError
 from tacit.federation import Consent, Fitting, Hiding, Plan, draw_up, participate, read_card, write_card
-from tacit.federation.records import cost_of, feature_names, versions_of
+from tacit.federation.own_data import cost_of, feature_names, versions_of
 from tacit.federation.statements import statements_of
 from tacit.runtimes.peers.local import free_ports
 from tacit.tables import read_sheet

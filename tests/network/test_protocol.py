@@ -219,7 +219,7 @@ def test_wanting_what_is_forgotten_or_unsaid_is_a_violation(wanted):
         north.put(body)
     a.feed(Frame(Kind.PING, 0, 1).encode())
     told = channels.Hello(south.session, south.parts, "south", "north", wanted)
-    with pytest.raises(ProtocolError, match="same run"):
+    with pytest.raises(ProtocolError, match="an older one"):
         Dialogue(north).feed(Frame(Kind.HELLO, 0, 0, msgspec.json.encode(told)).encode())
 
 

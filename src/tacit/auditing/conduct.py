@@ -19,7 +19,7 @@ import numpy as np
 
 from tacit.algorithms import Landscape
 from tacit.auditing.experiments import EXPERIMENTS, settle
-from tacit.auditing.experiments.labels import infer_labels, labels_of, records_of, values_of
+from tacit.auditing.experiments.inferred_labels import infer_labels, labels_of, records_of, values_of
 from tacit.auditing.experiments.run_sums import every_sum
 from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import Verdict

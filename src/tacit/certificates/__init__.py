@@ -8,8 +8,10 @@ from tacit.certificates.composition import exposures
 from tacit.certificates.design import Design, design
 from tacit.certificates.exposure import Exposure
 from tacit.certificates.leakage import Leakage
-from tacit.certificates.ledger import Entry, Ledger, Review
+from tacit.certificates.ledger import Ledger
+from tacit.certificates.ledger_file import Entry
 from tacit.certificates.release import Release
+from tacit.certificates.reviewing import Review
 from tacit.certificates.statement import exposing, headline, limits, privacy_lines
 from tacit.certificates.tradeoff import TradeOff
 

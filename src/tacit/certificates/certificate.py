@@ -22,6 +22,7 @@ import msgspec
 import networkx as nx
 import numpy as np
 
+from tacit.certificates.finite import finite_or_none
 from tacit.certificates.leakage import Leakage
 from tacit.certificates.statement import GUESS, statement
 from tacit.certificates.tradeoff import TradeOff
@@ -158,6 +159,7 @@ class Certificate(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON: numbers, names as strings, and the statement; ∞ becomes None."""
         declared = None if self.hide is None else self.tradeoff(self.hide)
+        sigmas = [finite_or_none(sigma) for sigma in self.sigmas]
         return {
             "private": self.is_private,
             "stamps": msgspec.to_builtins(self.stamps),
@@ -167,22 +169,22 @@ class Certificate(Shown):
             "coalition": None if self.coalition is None else [str(a) for a in self.coalition],
             "perfect": self.is_perfect,
             "computational": self.computational,
-            "sigma": [_finite(s) for s in self.sigmas] if len(self.sigmas) > 1 else _finite(self.sigma),
-            "mu": _finite(self.mu),
-            "epsilon": _finite(self.epsilon),
-            "hidden_difference": {f"{guess:g}": _finite(self.hidden_difference(guess)) for guess in GUESSES},
+            "sigma": sigmas if len(sigmas) > 1 else finite_or_none(self.sigma),
+            "mu": finite_or_none(self.mu),
+            "epsilon": finite_or_none(self.epsilon),
+            "hidden_difference": {f"{guess:g}": finite_or_none(self.hidden_difference(guess)) for guess in GUESSES},
             "hide": self.hide,
             "guess": declared and declared.guess,
             "auc": declared and declared.auc,
             "total_variation": declared and declared.total_variation,
             "components": [
-                {"agents": [str(a) for a in c.agents], "mu": c.mu, "epsilon": _finite(c.epsilon)}
+                {"agents": [str(a) for a in c.agents], "mu": c.mu, "epsilon": finite_or_none(c.epsilon)}
                 for c in self.components
             ],
             "exposed_sums": [[str(a) for a in agents] for agents in self.exposed_sums],
             "exposed_agents": [str(a) for a in self.exposed_agents],
             "without_privacy": [str(a) for a in self.without_privacy],
-            "uncertainty": {str(agent): _finite(value) for agent, value in self.uncertainty.items()},
+            "uncertainty": {str(agent): finite_or_none(value) for agent, value in self.uncertainty.items()},
             "statement": self.statement(),
         }
 
@@ -411,7 +413,3 @@ def _scales(network: Network, link_scales: LinkScales | None) -> Array | None:
     if scales.max() > _SPREAD * scales.min():
         raise MaskError(f"the links' scales differ by more than a factor of {_SPREAD:g}: rounding would decide.")
     return scales
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

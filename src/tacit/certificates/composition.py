@@ -29,7 +29,7 @@ from itertools import combinations
 import numpy as np
 
 from tacit.certificates.determined import Knowledge, knowledge
-from tacit.certificates.exposure import Exposure, Kind, least
+from tacit.certificates.exposure import Exposure, ExposureKind, least
 from tacit.certificates.history import History, components, histories
 from tacit.certificates.release import Release
 from tacit.typing import Array
@@ -179,7 +179,7 @@ def _exposures(
     for run, total in zip(history.runs, sums.totals[:, block], strict=True):
         if total.any() and not any(np.array_equal(total, other) for other in made.values()):
             made[run] = total
-    vectors: list[tuple[Kind, Array, tuple[str, ...]]] = []
+    vectors: list[tuple[ExposureKind, Array, tuple[str, ...]]] = []
     apart: list[str] = []
     for run, vector in made.items():
         if _is_in(own, vector):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tacit.listing import conjoined
 
-Kind = Literal[
+ExposureKind = Literal[
     "cost",  # what an agent brought to a run
     "change",  # how that differs from what it brought to another one
     "changes",  # a combination of several such differences
@@ -27,7 +27,7 @@ class Exposure:
     runs: tuple[str, ...]
     coalition: tuple[str, ...] = ()
     """To whom; empty for everybody who knows the sums."""
-    kind: Kind = "cost"
+    kind: ExposureKind = "cost"
     between: tuple[str, ...] = ()
     """The first runs that had the data in question: one for a cost, two for a change."""
     parts: tuple[str, ...] = ()

@@ -19,8 +19,8 @@ from typing import Any, get_args
 import networkx as nx
 import numpy as np
 
-from tacit.coverage import Kind
-from tacit.errors import MaskError
+from tacit.coverage import MaskKind
+from tacit.errors import GraphError, MaskError
 from tacit.spelling import did_you_mean
 
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version", "versions")
@@ -30,7 +30,7 @@ WHOLE = "all records"
 """The part of the data that is a table of records with all its columns: so it begins, and names them."""
 COLUMN, PAIR = "column ", "columns "
 NUMBER = "number of records"
-BASES: tuple[str, ...] = get_args(Kind)
+BASES: tuple[str, ...] = get_args(MaskKind)
 """What may have been masked."""
 Version = tuple[str, str, str]
 """An agent, a part of its data ("" for all of them), and which state of it."""
@@ -100,11 +100,18 @@ class Release:
             )
         links = tuple(sorted((min(a, b), max(a, b)) for a, b in ((str(a), str(b)) for a, b in graph.edges())))
         participants = tuple(sorted(str(a) for a in graph))
+        changed = tuple(sorted(map(str, changed)))
+        stranger = next((name for name in changed if name not in participants), None)
+        if stranger is not None:
+            meant = did_you_mean(stranger, participants)
+            raise GraphError(
+                f"{stranger} is said to have changed, and no agent of run {run} is called that.{meant}"
+            )
         if isinstance(versions, Mapping):
             versions = [(str(agent), "", str(version)) for agent, version in versions.items()]
         return cls(
             run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales,
-            versions=tuple(sorted(versions)), changed=tuple(sorted(map(str, changed))),
+            versions=tuple(sorted(versions)), changed=changed,
             records=tuple(sorted(records)), **more,
         )  # fmt: skip
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tacit.certificates.threshold import Bounds, Indices
-from tacit.typing import Array
+from tacit.certificates.threshold import Bounds
+from tacit.typing import Array, Indices
 
 _TOGETHER = 8192  # suspects handed out at a time
 _COMPLETED = 200_000  # completions looked at in one go

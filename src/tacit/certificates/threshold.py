@@ -26,12 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tacit.network import Topology
-from tacit.typing import Array
+from tacit.typing import Array, Indices
 
-Indices = NDArray[np.intp]
 _BLOCK = 96  # agents whose couplings are computed at a time
 _SHARPENED = 48  # couplings per agent that are worth a spectral norm
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.certificates.suspects import suspects
-from tacit.certificates.threshold import Bounds, Indices, Threshold
+from tacit.certificates.threshold import Bounds, Threshold
 from tacit.errors import VacuousError
 from tacit.network import Topology, algebraic_connectivity, small_vertex_cut
-from tacit.typing import Array
+from tacit.typing import Array, Indices
 
 _DENSE = 3000  # agents up to which the graph is decomposed whole
 _INVERTIBLE = 12_000  # agents up to which one dense factorisation is affordable

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.reports import Html, refuse_undrawable, write_report
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
 
@@ -91,6 +92,7 @@ def agent_command(
     accept_exposure: AcceptExposure = False,
     metrics: Metrics = None,
     json: JsonLines = False,
+    html: Html = None,
     quiet: Quiet = False,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
@@ -110,6 +112,7 @@ def agent_command(
     from tacit.tables import Reading
 
     switch_off_core_dumps()  # before anything private is read
+    refuse_undrawable(html)
     manifest = Manifest.read(federation)
     sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
     part = participate(
@@ -129,7 +132,7 @@ def agent_command(
         serve_monitoring(kept.bulletin, metrics),
     ):
         try:
-            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, json=json))
+            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, html, json=json))
         except KeyboardInterrupt:
             log.warning("the state is kept; started again, this agent goes on from where it was")
             raise
@@ -139,7 +142,7 @@ def agent_command(
         raise StillNeededError(part.agent.needed_by)
 
 
-def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
+def _show(part: Participation, outcome: Outcome, html: Path | None, *, json: bool) -> None:
     """Print the answer at once: this member may stay for a while."""
     from tacit.learning.reporting import member_report
 
@@ -149,6 +152,10 @@ def _show(part: Participation, outcome: Outcome, *, json: bool) -> None:
     else:
         _show_lines(report)
     sys.stdout.flush()
+    if html is not None and html.exists():  # started again after the end
+        typer.echo(f"tacit: {html} is already there, and was left as it is.", err=True)
+    else:
+        write_report(report, html)
 
 
 def _show_lines(report: MemberReport) -> None:

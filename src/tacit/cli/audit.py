@@ -12,6 +12,7 @@ from rich.console import Console
 from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import members, refuse_to_overwrite, refuse_unnamed, write_text
 from tacit.cli.progress import step_bar
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.tables import table
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def audit_command(
     seed: Annotated[int | None, typer.Option(help="Make masks and made-up secrets reproducible.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as JSON.")] = None,
+    html: Html = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
     """Attack a run with everything that a coalition sees.
@@ -53,6 +55,7 @@ def audit_command(
 
     refuse_unnamed(coalition, any_)
     refuse_to_overwrite(out)
+    refuse_unwritable(html)
     task = load_problem(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says what they say
@@ -73,6 +76,7 @@ def audit_command(
         show(report)
     if out is not None:
         write_text(out, report.to_json() + "\n")
+    write_report(report, html)
     if not report.passed:
         raise typer.Exit(1)
 

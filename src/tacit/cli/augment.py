@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.graphs import GraphFile, Json, load, print_json
 from tacit.cli.progress import share_bar
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 
 
 def augment_command(
@@ -17,16 +18,19 @@ def augment_command(
     mu: Annotated[float | None, typer.Option(help="Also reach this algebraic connectivity m_t.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the new graph here.")] = None,
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Find the fewest links after which no such coalition cuts the honest agents apart."""
     from tacit.certificates import augment
     from tacit.network import write_graph
 
+    refuse_unwritable(html)
     network = load(graph)
     with share_bar("Looking for links", quiet=json) as on_progress:
         augmentation = augment(network, any=any_, mu=mu, on_progress=on_progress)
     if out is not None:
         write_graph(augmentation.graph, out)
+    write_report(augmentation, html)
     if json:
         print_json({**augmentation.to_dict(), "graph": None if out is None else str(out)})
         return

@@ -26,6 +26,7 @@ from tacit.cli.graphs import (
     refuse_untargeted,
 )
 from tacit.cli.progress import share_bar
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 
 
 def calibrate_command(
@@ -41,18 +42,21 @@ def calibrate_command(
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6."""
     from tacit.certificates import calibrated, remedy
 
     refuse_unnamed(coalition, any_)
     refuse_untargeted(epsilon, guess)
+    refuse_unwritable(html)
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = calibrated(
             network, members(network, coalition), any=any_, epsilon=epsilon, delta=delta, guess=guess, hide=hide,
             bound=bound, resolution=resolution, quick=quick, deadline=deadline, on_progress=on_progress,
         )  # fmt: skip
+    write_report(certificate, html, network=network)
     if json:
         print_json(certificate.to_dict())
         return

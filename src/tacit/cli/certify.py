@@ -22,6 +22,7 @@ from tacit.cli.graphs import (
     width,
 )
 from tacit.cli.progress import share_bar
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.tables import table
 from tacit.listing import listed
 
@@ -46,6 +47,7 @@ def certify_command(
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Say exactly what a coalition can learn.
 
@@ -55,6 +57,7 @@ def certify_command(
     from tacit.certificates import certify, remedy
 
     refuse_unnamed(coalition, any_)
+    refuse_unwritable(html)
     network = load(graph)
     with share_bar("Searching for the worst coalition", quiet=json or any_ is None) as on_progress:
         certificate = certify(
@@ -68,10 +71,12 @@ def certify_command(
             deadline=deadline,
             on_progress=on_progress,
         )
+    links = remedy(network, certificate)
     if json:
         print_json(certificate.to_dict())
     else:
-        show(certificate, remedy(network, certificate))
+        show(certificate, links)
+    write_report(certificate, html, network=network, suggested=() if links is None else links.links)
     if not certificate.is_private:
         raise typer.Exit(1)
 

@@ -20,6 +20,7 @@ from tacit.cli.graphs import (
     refuse_untargeted,
 )
 from tacit.cli.progress import share_bar
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 
 
 def design_command(
@@ -35,6 +36,7 @@ def design_command(
     bound: Bound = None,
     out: Annotated[Path, typer.Option(help="Where to write the graph.")] = Path("graph.graphml"),
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Draw the best of some random regular graphs, certify it and choose σ."""
     from tacit.certificates import design, remedy
@@ -42,12 +44,14 @@ def design_command(
 
     refuse_untargeted(epsilon, guess)
     refuse_to_overwrite(out)
+    refuse_unwritable(html)
     with share_bar("Comparing graphs", quiet=json) as on_progress:
         plan = design(
             agents=agents, any=any_, epsilon=epsilon, delta=delta, guess=guess, hide=hide, links=links, draws=draws,
             seed=seed, bound=bound, on_progress=on_progress,
         )  # fmt: skip
     write_graph(plan.graph, out)
+    write_report(plan, html)
     if json:
         print_json({"graph": str(out), **plan.certificate.to_dict()})
         return

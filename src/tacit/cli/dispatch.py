@@ -13,6 +13,7 @@ from rich.console import Console
 from tacit.cli.completing import AGENTS, cases, one_of
 from tacit.cli.graphs import Json, Runtime, refuse_to_overwrite, write_text
 from tacit.cli.progress import live
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.tables import table
 from tacit.errors import InputError
 
@@ -72,6 +73,7 @@ def dispatch_command(
     runtime: Runtime = "stacked",
     out: Outputs = None,
     json: Json = False,
+    html: Html = None,
     quiet: Quiet = False,
 ) -> None:
     """Dispatch a grid: the cheapest outputs that meet the demand.
@@ -83,6 +85,7 @@ def dispatch_command(
     from tacit.dispatch.market import SlowWarning
 
     refuse_to_overwrite(out)
+    refuse_unwritable(html)
     if sigma is not None and no_masks:
         raise InputError("--sigma asks for masks, and --no-masks for none: give one of the two.")
     grid = read_grid(case, profile=None if profile is None else read_profile(profile))
@@ -107,6 +110,7 @@ def dispatch_command(
         show(schedule, quiet=quiet)
     if out is not None:
         write_text(out, schedule.to_csv())
+    write_report(schedule, html)
 
 
 def _before_the_run(message: Warning | str, *_: Any) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import Json, print_json
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
 from tacit.learning.models import MODELS, model_of
 from tacit.listing import conjoined
@@ -112,12 +113,14 @@ def fit_command(
     ledger: SharedLedger = None,
     accept_change: AcceptChanges = None,
     json: Json = False,
+    html: Html = None,
 ) -> None:
     """Fit one model on several parties' records, without anybody seeing another's.
 
     Prints the coefficients with standard errors from the summed Hessian, what was added up, and what any of the
     parties could have learnt. Exit code 1 if the fit did not converge.
     """
+    refuse_unwritable(html)
     estimator = model_of(
         model,
         {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon, "class_weight": class_weight,
@@ -126,13 +129,13 @@ def fit_command(
         accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
-    from tacit.learning.files import Selection, read_files
+    from tacit.learning.files import UsedColumns, read_files
     from tacit.learning.outcome import fit_records
     from tacit.tables import Reading
 
     records = read_files(
         files, target, words=MODELS[model].takes_words, reading=Reading(separator, decimal, encoding),
-        selection=Selection(names_of(columns), names_of(drop), missing, weight, offset, exposure),
+        selection=UsedColumns(names_of(columns), names_of(drop), missing, weight, offset, exposure),
     )  # fmt: skip
     for note in records.notes:
         typer.echo(f"tacit: {note}", err=True)
@@ -141,6 +144,7 @@ def fit_command(
         print_json(outcome.to_dict())
     else:
         _show(outcome)
+    write_report(outcome, html)
     if not estimator.answer_.converged:
         raise typer.Exit(1)
 

@@ -90,11 +90,6 @@ def write_text(path: Path, text: str) -> None:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
 
 
-def finite(value: float) -> float | None:
-    """Return a number that JSON knows; None for infinity."""
-    return value if math.isfinite(value) else None
-
-
 def print_json(value: dict[str, Any]) -> None:
     """Print JSON that every reader accepts: no NaN, no infinity."""
     import json

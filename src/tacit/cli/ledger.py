@@ -10,11 +10,10 @@ import typer
 from rich.console import Console
 
 from tacit.cli.completing import one_of
-from tacit.cli.graphs import Coalition, GraphFile, Json, finite, load, print_json, refuse_to_overwrite, width
+from tacit.cli.graphs import Coalition, GraphFile, Json, load, print_json, refuse_to_overwrite, width
 from tacit.cli.sheets import names_of
 from tacit.cli.tables import table
-from tacit.errors import GraphError
-from tacit.spelling import did_you_mean
+from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from tacit.certificates import Exposure, Ledger, Release
@@ -33,7 +32,13 @@ Accept = Annotated[
     list[str] | None, typer.Option(help="An agent of which others may learn how its data have changed.")
 ]
 Masks = Annotated[str, typer.Option(help="The earlier run whose masks are used again; fresh ones unless given.")]
-Basis = Annotated[str, typer.Option(help="What was masked.", autocompletion=one_of("affine", "quadratic"))]
+Basis = Annotated[
+    str | None,
+    typer.Option(
+        help="What Gaussian masks were on: affine parts unless given.",
+        autocompletion=one_of("affine", "quadratic"),
+    ),
+]
 Budget = Annotated[float | None, typer.Option(help="For a new ledger: the largest total ε.")]
 Guards = Annotated[
     int | None, typer.Option("--any", help="For a new ledger: count ε against coalitions of this size.")
@@ -61,12 +66,7 @@ def show(ledger: File = _HERE, coalition: Coalition = None, json: Json = False) 
     from tacit.certificates import Ledger
 
     with Ledger.existing(ledger) as book:
-        against = tuple(names_of(coalition))
-        agents = book.agents()
-        stranger = next((name for name in against if name not in agents), None)
-        if stranger is not None:
-            meant = did_you_mean(stranger, agents)
-            raise GraphError(f"no agent is called {stranger} in any run of this ledger.{meant}")
+        against = book.named(names_of(coalition))
         if json:
             print_json(book.to_dict(against))
         else:
@@ -82,7 +82,7 @@ def check(
     cost_version: Version = "1",
     changed: Changed = None,
     masks: Masks = "",
-    basis: Basis = "affine",
+    basis: Basis = None,
     ledger: File = _HERE,
     accept_change: Accept = None,
     json: Json = False,
@@ -91,9 +91,7 @@ def check(
     from tacit.certificates import Ledger
 
     with Ledger.existing(ledger) as book:
-        release = _release(
-            run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis
-        )
+        release = _release(run, graph, sigma, sums, basis, masks, cost_version, changed)
         review = book.check(release, accept_changes=accept_change or ())
     if json:
         print_json(review.to_dict())
@@ -114,7 +112,7 @@ def add(
     cost_version: Version = "1",
     changed: Changed = None,
     masks: Masks = "",
-    basis: Basis = "affine",
+    basis: Basis = None,
     ledger: File = _HERE,
     accept_change: Accept = None,
     budget: Budget = None,
@@ -127,14 +125,15 @@ def add(
 ) -> None:
     """Record a run; refused with exit code 1 if it exceeds the budget or exposes somebody."""
     from tacit.certificates import Ledger
+    from tacit.certificates.finite import finite_or_none
 
-    release = _release(run, graph, width(sigma, sums=sums), cost_version, changed, masks, "sums" if sums else basis)
+    release = _release(run, graph, sigma, sums, basis, masks, cost_version, changed)
     with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
         entry = book.add(release, accept_changes=accept_change or (), anyway=anyway)
         spent = book.spent(cost_version)
     if json:
         row = entry.to_dict()
-        print_json({**{name: row[name] for name in ("number", "run", "epsilon")}, "spent": finite(spent)})
+        print_json({**{name: row[name] for name in ("number", "run", "epsilon")}, "spent": finite_or_none(spent)})
     else:
         typer.echo(
             f"Recorded as number {entry.number}: ε = {entry.epsilon:.3g}, {spent:.3g} in all for these costs."
@@ -142,19 +141,17 @@ def add(
 
 
 def _release(
-    run: str, graph: Path, sigma: float, version: str, changed: list[str] | None, masks: str, basis: str
-) -> Release:
+    run: str, graph: Path, sigma: float | None, sums: bool, basis: str | None, masks: str, version: str,
+    changed: list[str] | None,
+) -> Release:  # fmt: skip
     from tacit.certificates import Release
 
-    network = load(graph)
-    names = [str(agent) for agent in network.agents]
-    stranger = next((name for name in changed or () if name not in names), None)
-    if stranger is not None:
-        meant = did_you_mean(stranger, names)
-        raise GraphError(f"--changed {stranger}: no agent of {graph} is called that.{meant}")
+    if sums and basis is not None:
+        raise InputError(f"--basis {basis} is about Gaussian masks, and --sums says there were none: leave it out.")
     return Release.of(
-        run, network.graph, sigma=sigma, cost_version=version, changed=changed or (), masks=masks, basis=basis
-    )
+        run, load(graph).graph, sigma=width(sigma, sums=sums), basis="sums" if sums else basis or "affine",
+        masks=masks, cost_version=version, changed=changed or (),
+    )  # fmt: skip
 
 
 def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:

@@ -11,12 +11,14 @@ import typer
 from tacit.cli.completing import ALGORITHMS, PROTECTIONS, RUNTIMES, one_of
 from tacit.cli.graphs import refuse_to_overwrite, write_text
 from tacit.cli.progress import live
+from tacit.cli.reports import Html, refuse_unwritable, write_report
 
 
 def solve(
     problem: Annotated[Path, typer.Argument(help="A problem file; `tacit init` writes an example.")],
     json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the record to this file, as JSON.")] = None,
+    html: Html = None,
     sigma: Annotated[float | None, typer.Option(help="Mask with this σ, whatever the file says.")] = None,
     sums: Annotated[
         bool, typer.Option("--sums", help="Hide whole costs behind secret sums, whatever the file says.")
@@ -57,6 +59,7 @@ def solve(
     from tacit.solving import load_problem, overridden
 
     refuse_to_overwrite(out)
+    refuse_unwritable(html)
     task = load_problem(problem)
     for note in task.notes:
         typer.echo(f"tacit: {note}", err=True)
@@ -74,5 +77,6 @@ def solve(
         show_answer(answer, answer.privacy())
     if out is not None:
         write_text(out, answer.to_json() + "\n")
+    write_report(answer, html)
     if not answer.converged:
         raise typer.Exit(1)

@@ -10,14 +10,14 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tacit.solving.summary import summary
-
 if TYPE_CHECKING:
     from tacit.solving import Answer
 
 
 def show_answer(answer: Answer, privacy: Sequence[str], console: Console | None = None) -> None:
     """Print what was computed, how, and in the sentences of *privacy* what was hidden from whom."""
+    from tacit.solving.summary import summary
+
     console = console or Console(highlight=False)
     lines = summary(answer, privacy)
     if not console.is_terminal:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.reports import Html
 from tacit.cli.solve import solve
 from tacit.errors import InputError
 
@@ -17,6 +18,7 @@ def up(
         int | None, typer.Option(help="Refuse to start unless there are so many agents in the file.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
+    html: Html = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table of agents.")] = False,
 ) -> None:
     """Run every agent as a process of its own, over mutually authenticated TLS, on this machine.
@@ -32,4 +34,4 @@ def up(
                 f"{problem} has {there} agents, not {agents}: every agent has a cost of its own there. Change "
                 "[graph] and [costs], or leave --agents out."
             )
-    solve(problem, json=json, quiet=quiet, runtime="peers")
+    solve(problem, json=json, html=html, quiet=quiet, runtime="peers")

@@ -52,6 +52,8 @@ class Columns:
     A: Array
     l2: Array
     affine: Array
+    weight: Array | None = None
+    """Of every record, where they do not all count alike."""
 
     def column_sums(self) -> Array:
         """Return Σ a_k of every column but the last, which is an intercept."""
@@ -64,8 +66,7 @@ class Columns:
     @property
     def held(self) -> Array | None:
         """Tell of every column whether a record here is not zero in it."""
-        weight = getattr(self, "weight", None)
-        return np.asarray((self.A if weight is None else weight[:, None] * self.A).any(axis=0))
+        return np.asarray((self.A if self.weight is None else self.weight[:, None] * self.A).any(axis=0))
 
     def column_squares(self, centre: Array) -> Array:
         """Return Σ (a_k − c_k)² of as many columns as there are centres."""

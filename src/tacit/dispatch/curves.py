@@ -13,11 +13,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.typing import Array
-
-Places = NDArray[np.intp]
+from tacit.typing import Array, Indices
 
 
 class Curve(NamedTuple):
@@ -90,14 +87,14 @@ def _until(curve: Curve, x: Array) -> Array:
     return -along(-curve.price[::-1], -curve.power[::-1], -x)
 
 
-def _between(knots: Array, x: Array) -> tuple[Places, Places]:
+def _between(knots: Array, x: Array) -> tuple[Indices, Indices]:
     """Return the places of the knots on both sides of x."""
     last = knots.shape[-1] - 1
     place = (knots[..., None, :] <= x[..., :, None]).sum(axis=-1)
     return np.clip(place - 1, 0, last), np.clip(place, 0, last)
 
 
-def _at(part: Array, places: Places) -> Array:
+def _at(part: Array, places: Indices) -> Array:
     """Return the entries at these places of every row, whether all rows are there or one stands for all."""
     rows = np.broadcast_to(part, (*places.shape[:-1], part.shape[-1]))
     return np.asarray(np.take_along_axis(rows, places, axis=-1))

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.dispatch.agents import Agents, Kind, agents_of
+from tacit.dispatch.agents import AgentKind, Agents, agents_of
 from tacit.dispatch.flows import Overload, flows, overloads
 from tacit.dispatch.grid import Grid
 from tacit.dispatch.grid_files import read_grid
@@ -37,7 +37,7 @@ from tacit.typing import Array
 def dispatch(
     source: Grid | str | Path | Any,
     *,
-    agents: Kind = "bus",
+    agents: AgentKind = "bus",
     links: int | None = None,
     sigma: float | None = None,
     hide: float | None = None,

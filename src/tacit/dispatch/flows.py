@@ -16,14 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from tacit.typing import Array
+from tacit.typing import Array, Indices
 
 _FULL = 1e-6  # of a limit: a flow above it by no more than that is at it
 _STIFF = 1e-4  # of the least reactance: what stands for none at all
 _BALANCED = 1e-6  # of the power in a piece: an imbalance below that is rounding
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +29,9 @@ class Lines:
     """Lines and transformers in service: public numbers."""
 
     names: tuple[str, ...]
-    start: Places
+    start: Indices
     """The node at which every line starts, (L,)."""
-    end: Places
+    end: Indices
     reactance: Array = field(repr=False)
     """x·tap in p.u., (L,)."""
     shift: Array = field(repr=False)

@@ -11,7 +11,7 @@ way the sums before and after tell the leavers' contribution, which must be acce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,17 +21,16 @@ from tacit.errors import FileError, InputError, RefusedError
 from tacit.federation.entries import (
     Consent,
     earlier_entry,
+    entry_name,
     is_entered,
-    name_of,
     release_of,
     repetitions,
     unnamed,
 )
 from tacit.federation.epochs import Brought, brought
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.listing import listed
 from tacit.runtimes.peers import Agent
-from tacit.spelling import did_you_mean
 
 
 class _Case(NamedTuple):
@@ -70,7 +69,7 @@ def permit(
     *draw* names the masks, and nothing while there are none; *before* is what the member brings from an earlier
     epoch.
     """
-    _refuse_strangers(manifest, consent.changed)
+    refuse_strangers(manifest, consent.changed, who="{} is said to have changed and")
     release = release_of(manifest, consent, draw=draw())
     accept = (me,) if consent.accept_change else ()
     accepted: tuple[Exposure, ...] = ()
@@ -111,20 +110,12 @@ def accepted_before(manifest: Manifest, agent: Agent, file: Path) -> tuple[Expos
 
 
 def _accepted(book: Ledger, manifest: Manifest, draw: str) -> tuple[Exposure, ...]:
-    name = name_of(manifest, manifest.epoch, manifest.session())
+    name = entry_name(manifest, manifest.epoch, manifest.session())
     entries = book.entries()
     same = [entry for entry in entries if draw and entry.release.key == draw]
     names = set(repetitions(name, len(entries)))
     same = same or [entry for entry in entries if entry.release.run in names]
     return tuple(e for e in book.reviewed(same[-1]).exposed if e.is_change) if same else ()
-
-
-def _refuse_strangers(manifest: Manifest, names: Iterable[str]) -> None:
-    for name in names:
-        if name not in manifest.members:
-            meant = did_you_mean(name, manifest.members)
-            members = ", ".join(manifest.members)
-            raise InputError(f"{name} is said to have changed and is no member; the manifest has {members}.{meant}")
 
 
 def _make_up_for(book: Ledger, manifest: Manifest, before: Brought, consent: Consent) -> None:

@@ -12,15 +12,13 @@ from tacit.errors import InputError
 from tacit.federation.declared import telling_of
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.sections import address_of, host_and_port
-from tacit.listing import listed
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.proxies import Proxy
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
-from tacit.spelling import did_you_mean
 
 _REACHABLE = 3.0  # seconds
 
@@ -112,7 +110,7 @@ def check(
     They are dialled through the *proxy*, and so is the relay, where this member meets somebody there.
     """
     if me is not None:
-        refuse_stranger(manifest, me)
+        refuse_strangers(manifest, [me])
     refuse_unspoken(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
@@ -130,13 +128,6 @@ def check(
 def meets_somebody(manifest: Manifest, me: str) -> bool:
     """Tell whether a member meets somebody at the relay."""
     return any(me in link for link in manifest.met_at_a_relay())
-
-
-def refuse_stranger(manifest: Manifest, me: str) -> None:
-    """Refuse a name that no member has."""
-    if me not in manifest.members:
-        meant = did_you_mean(me, manifest.members)
-        raise InputError(f"{me!r} is no member; the manifest has {listed(list(manifest.members))}.{meant}")
 
 
 def refuse_unspoken(manifest: Manifest) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any
 
 import msgspec
 import networkx as nx
@@ -23,8 +23,9 @@ from tacit.federation.fitting import OF_ROWS, Fitting
 from tacit.federation.foreign import refuse_acting
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import DROPOUTS, Manifest
 from tacit.federation.sections import Member, Model, Stop
+from tacit.listing import conjoined
 from tacit.network import well_connected
 from tacit.protocol.versions import PROTOCOL
 from tacit.solving.choice import among_sums
@@ -64,9 +65,9 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     unknowns = _unknowns(plan)
     members = members_of(cards)
     graph = linked(list(members), plan.links)
-    if plan.dropout not in ("wait", "exclude"):
-        meant = did_you_mean(plan.dropout, ("wait", "exclude"))
-        raise InputError(f"dropout = {plan.dropout!r} is none of wait and exclude.{meant}")
+    if plan.dropout not in DROPOUTS:
+        meant = did_you_mean(plan.dropout, DROPOUTS)
+        raise InputError(f"dropout = {plan.dropout!r} is none of {conjoined(DROPOUTS)}.{meant}")
     masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
     if algorithm["name"] == "standardised":
         masks = plan.hiding.of_raw_records().masks(graph)
@@ -81,7 +82,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         model=model,
         data=plan.data,
         stop=plan.stop,
-        dropout=cast(Literal["wait", "exclude"], plan.dropout),
+        dropout=plan.dropout,
         protocol=PROTOCOL,
         relay=plan.relay,
     )

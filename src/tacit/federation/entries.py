@@ -33,7 +33,7 @@ class Consent(NamedTuple):
 
 def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
     """Return a run as far as others see it; *draw* names its masks."""
-    masks, name = manifest.privacy, name_of(manifest, manifest.epoch, manifest.session())
+    masks, name = manifest.privacy, entry_name(manifest, manifest.epoch, manifest.session())
     if masks.level == "none":
         raise RefusedError(
             f"{name} is refused: the manifest hides nothing (level = none), and no budget covers that."
@@ -50,7 +50,7 @@ def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
     )
 
 
-def name_of(manifest: Manifest, epoch: int, session: str) -> str:
+def entry_name(manifest: Manifest, epoch: int, session: str) -> str:
     """Return what an entry is called: title, number, epoch, and the first letters of the session."""
     later = f", epoch {epoch}" if epoch else ""
     return f"{manifest.title}, run {manifest.run}{later}, session {session[:_SHOWN]}"
@@ -61,8 +61,8 @@ def earlier_entry(book: Ledger, manifest: Manifest, before: Brought) -> Entry | 
     entries = book.entries()
     same = [entry for entry in entries if entry.release.key == before.draw]
     names = (
-        name_of(manifest, before.origin.epoch, before.origin.session()),
-        name_of(manifest, manifest.epoch - 1, manifest.previous),
+        entry_name(manifest, before.origin.epoch, before.origin.session()),
+        entry_name(manifest, manifest.epoch - 1, manifest.previous),
     )
     unkeyed = {entry.release.run: entry for entry in entries if not entry.release.key}
     return next(iter(same), None) or next((unkeyed[name] for name in names if name in unkeyed), None)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from tacit.errors import InputError
-from tacit.federation.manifest import Manifest
+from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.runtimes.peers.epochs import carried_by
 from tacit.runtimes.peers.seat import Origin, Seat
 from tacit.spelling import did_you_mean
@@ -24,10 +24,7 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
     """Return the manifest of the next epoch: the same run without some members and links."""
     gone, links = set(members), list(links)
     down = {frozenset(link) for link in links}
-    strangers = sorted(gone - set(manifest.members))
-    if strangers:
-        meant = did_you_mean(strangers[0], manifest.members)
-        raise InputError(f"{strangers[0]!r} is no member; the manifest has {', '.join(manifest.members)}.{meant}")
+    refuse_strangers(manifest, sorted(gone))
     missing = [link for link in links if frozenset(link) not in map(frozenset, manifest.links)]
     if missing:
         stranger = next((name for name in missing[0] if name not in manifest.members), None)

@@ -7,8 +7,9 @@ differs.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 import networkx as nx
@@ -19,15 +20,20 @@ from tacit.errors import FileError, InputError, TacitError
 from tacit.federation.foreign import refuse_acting
 from tacit.federation.sections import Masks, Member, Model, Stop, address_of, host_and_port
 from tacit.fields import read_fields
-from tacit.listing import conjoined
+from tacit.listing import conjoined, listed
 from tacit.network import Network
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
 from tacit.solving.algorithm_section import Agreed, agreed
+from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
 from tacit.typing import Array
+
+Dropout = Literal["wait", "exclude"]
+DROPOUTS: tuple[Dropout, ...] = get_args(Dropout)
+"""What members may agree on for the case that somebody stays away for good."""
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +51,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: Dictionary | None = None
     """What the columns of the members' files mean, where these are CSV files."""
     stop: Stop = Stop()
-    dropout: Literal["wait", "exclude"] = "wait"
+    dropout: Dropout = "wait"
     """What happens if a member stays away: all wait, or those who stay may agree to go on without it."""
     epoch: int = 0
     """How often members or links have been left out of this run."""
@@ -231,6 +237,16 @@ def _refuse_later(path: str | Path) -> None:
         return
     if why:
         raise FileError(f"{path}: {why}") from None
+
+
+def refuse_strangers(manifest: Manifest, names: Iterable[str], *, who: str = "{!r}") -> None:
+    """Refuse a name that no member has; *who* takes it, and may say more of it."""
+    for name in names:
+        if name not in manifest.members:
+            meant = did_you_mean(name, manifest.members)
+            raise InputError(
+                f"{who.format(name)} is no member; the manifest has {listed(manifest.members)}.{meant}"
+            )
 
 
 def _without_none(value: Any) -> Any:

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
-from tacit.federation.checking import refuse_stranger, refuse_unspoken
+from tacit.federation.checking import refuse_unspoken
 from tacit.federation.entries import Consent
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
-from tacit.federation.manifest import Manifest
-from tacit.federation.records import cost_of, feature_names, versions_of
+from tacit.federation.manifest import Manifest, refuse_strangers
+from tacit.federation.own_data import cost_of, feature_names, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
@@ -93,7 +93,7 @@ def participate(
     the member says to its *ledger*; the versions of its records are worked out here. *proxy* is the URL of one to
     dial through.
     """
-    refuse_stranger(manifest, me)
+    refuse_strangers(manifest, [me])
     refuse_nothing_hidden(manifest)
     through = None if proxy is None else Proxy.read(proxy)
     if unspoken(manifest.protocol):

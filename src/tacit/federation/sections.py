@@ -6,6 +6,7 @@ import msgspec
 
 from tacit.errors import InputError
 from tacit.masks import Mechanism
+from tacit.runtimes.peers.seat import PATIENCE, SILENCE
 from tacit.runtimes.stopping import StoppingRule
 from tacit.solving.sections import Costs, Privacy, Stopping
 
@@ -38,9 +39,9 @@ class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
     """When to stop, and how long to wait."""
 
     floor: float = 0.0
-    patience: float = 86_400.0
+    patience: float = PATIENCE
     """Seconds to wait for a neighbour before giving up with the state kept."""
-    idle: float = 15.0
+    idle: float = SILENCE
     """Seconds of silence after which a link is dialled again."""
 
     def rule(self) -> StoppingRule:

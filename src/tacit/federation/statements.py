@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
+from tacit.certificates.finite import finite_or_none
 from tacit.costs import Family
 from tacit.federation.declared import UNCOUNTED, telling_of
 from tacit.federation.guarantees import certified
@@ -36,7 +36,7 @@ class Statements(NamedTuple):
         return {
             "private": self.is_private,
             "stamps": msgspec.to_builtins(self.stamps),
-            "hidden_difference": difference if math.isfinite(difference) else None,
+            "hidden_difference": finite_or_none(difference),
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "privacy": self.lines,
         }

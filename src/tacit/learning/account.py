@@ -24,7 +24,7 @@ from tacit.network import Network
 from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
 
-Records = Mapping[Any, Mapping[str, NDArray[Any]]]
+PartyColumns = Mapping[Any, Mapping[str, NDArray[Any]]]
 """Every party's columns by name."""
 
 
@@ -70,7 +70,7 @@ class Account:
         ledger: str | Path | None,
         *,
         any: int,
-        records: Records,
+        records: PartyColumns,
         accept_changes: Iterable[Any] = (),
     ) -> Account:
         """Return an empty account; enter the run in the *ledger*, a file, and refuse what that refuses."""

@@ -22,7 +22,7 @@ import numpy as np
 from tacit.certificates import Certificate, certify, exposing, headline
 from tacit.costs import Family
 from tacit.errors import DataError, InputError, RangeError, VacuousError
-from tacit.learning.account import Account, Records
+from tacit.learning.account import Account, PartyColumns
 from tacit.learning.parties import Table
 from tacit.learning.party_network import connected
 from tacit.listing import conjoined
@@ -60,7 +60,7 @@ class Assembly:
         runtime: str = "stacked",
         any: int = 1,
         ledger: Any = None,
-        records: Records | None = None,
+        records: PartyColumns | None = None,
         accept_changes: Iterable[Any] = (),
         dealt: bool = False,
         title: str = "fit",

@@ -24,7 +24,7 @@ from tacit.typing import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class UsedColumns:
     """What is used of the files: which columns, and what becomes of records with gaps."""
 
     columns: Sequence[str] = ()
@@ -67,11 +67,11 @@ def read_files(
     target: str,
     *,
     words: bool = False,
-    selection: Selection | None = None,
+    selection: UsedColumns | None = None,
     reading: Reading | None = None,
 ) -> Joined:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
-    selection, paths = selection or Selection(), expanded(paths)
+    selection, paths = selection or UsedColumns(), expanded(paths)
     if selection.missing not in GAPS:
         meant = did_you_mean(selection.missing, GAPS)
         raise DataError(f"missing = {selection.missing!r} is none of {conjoined(GAPS)}.{meant}")
@@ -102,7 +102,7 @@ def read_files(
     )  # fmt: skip
 
 
-def _offset(selection: Selection, asides: dict[str, Array]) -> Array | None:
+def _offset(selection: UsedColumns, asides: dict[str, Array]) -> Array | None:
     if selection.offset is not None and selection.exposure is not None:
         raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
     if selection.exposure is None:

@@ -24,15 +24,10 @@ from tacit.algorithms.directions import NOTICED
 from tacit.costs import (
     L1,
     Composite,
-    ConcomitantHuber,
-    LeastSquares,
-    Logistic,
-    Multinomial,
-    Poisson,
 )
 from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
-from tacit.learning.curvature import FitCurvature, curvature
+from tacit.learning.curvature import FitCurvature, Loss, curvature
 from tacit.learning.inference import Summary
 from tacit.learning.parties import Party, Table, joined, read
 from tacit.learning.standardising import StandardUnits, measure
@@ -42,9 +37,6 @@ from tacit.solving import Answer
 from tacit.solving.effort import ONCE
 from tacit.solving.solve import CollinearWarning
 from tacit.typing import Array
-
-Loss = ConcomitantHuber | LeastSquares | Logistic | Multinomial | Poisson
-
 
 _FELT = 1e-8  # of a score, in its own unit: rounding below this moves no loss that anybody could see
 

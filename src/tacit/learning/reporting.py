@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from tacit.federation.participation import Participation
 from tacit.federation.statements import Statements
 from tacit.learning.fitted import fitted_table
 from tacit.learning.inference import Summary
 from tacit.runtimes.phases import Outcome
+from tacit.showing import Shown
 
 
-class MemberReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MemberReport(Shown):
     """One member's answer with everything that is to be said about it."""
 
     session: str

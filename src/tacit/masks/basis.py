@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tacit.costs import CostStack, Family, Functions
 from tacit.costs.stack import groups
-from tacit.coverage import Coverage, Kind
+from tacit.coverage import Coverage, MaskKind
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.listing import conjoined
@@ -71,7 +71,7 @@ class GaussianMasks:
         raise NotImplementedError
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MaskKind:
         """That of the basis."""
         return self.basis.kind
 

@@ -35,7 +35,7 @@ from tacit.costs import (
     unpack,
 )
 from tacit.costs.stack import groups
-from tacit.coverage import Coverage, Kind, Part, together
+from tacit.coverage import Coverage, MaskKind, Part, together
 from tacit.errors import CostError, InputError
 from tacit.typing import Array
 
@@ -45,7 +45,7 @@ AnyCost = Family | CostStack
 class Basis(ABC):
     """Public functions, as far as masks need to know them."""
 
-    kind: Kind = "basis"
+    kind: MaskKind = "basis"
     """Which masks those over this basis are."""
     covers_all: bool = False
     """Whether the basis covers every cost that it accepts."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tacit.coverage import Coverage, Kind
+from tacit.coverage import Coverage, MaskKind
 from tacit.lattice import Lattice
 from tacit.masks.coefficients import AnyCost, Basis
 from tacit.masks.pairing import Way
@@ -93,7 +93,7 @@ class Mechanism(Protocol):
 
     @property
     @abstractmethod
-    def kind(self) -> Kind:
+    def kind(self) -> MaskKind:
         """Return which masks these are."""
 
     @property

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.costs.pieces import Piece, Pieces
-from tacit.coverage import GENERAL, Coverage, Kind
+from tacit.coverage import GENERAL, Coverage, MaskKind
 from tacit.errors import ProtectionError, ProtocolError, RangeError
 from tacit.masks.coefficients import AnyCost
 from tacit.masks.fixed_point import FixedPoint, OneWord, Ring
@@ -66,7 +66,7 @@ class SumMasks:
         return FixedPoint.fit(bound=self.bound, agents=agents, words=self.words)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> MaskKind:
         """Secret sums."""
         return "sums"
 

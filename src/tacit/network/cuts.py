@@ -10,11 +10,9 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tacit.network.topology import Topology
-
-Indices = NDArray[np.intp]
+from tacit.typing import Indices
 
 
 def small_vertex_cut(topology: Topology, t: int) -> Indices | None:

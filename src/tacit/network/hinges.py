@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.network.topology import Topology
-
-Indices = NDArray[np.intp]
+from tacit.typing import Indices
 
 
 class Hinges(NamedTuple):

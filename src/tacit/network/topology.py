@@ -25,7 +25,8 @@ from tacit.network.tree import Tree, spanning_tree
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
-Agent = Hashable
+AgentName = Hashable
+"""Whatever tells agents apart in a networkx graph."""
 _SMALL = 64  # agents, up to which pieces are found by hand
 _SHOWN = 6  # pieces spelled out in a message
 
@@ -33,8 +34,8 @@ _SHOWN = 6  # pieces spelled out in a message
 class Topology:
     """Agents and the links between them; connected or not."""
 
-    def __init__(self, agents: Sequence[Agent], links: NDArray[np.intp]) -> None:
-        self.agents: tuple[Agent, ...] = tuple(agents)
+    def __init__(self, agents: Sequence[AgentName], links: NDArray[np.intp]) -> None:
+        self.agents: tuple[AgentName, ...] = tuple(agents)
         self.links = links
         """The links as index pairs (i < j), one per row, in increasing order."""
 
@@ -45,7 +46,7 @@ class Topology:
         return f"{type(self).__name__}({len(self)} agents, {len(self.links)} links)"
 
     @cached_property
-    def index(self) -> dict[Agent, int]:
+    def index(self) -> dict[AgentName, int]:
         """The position of every agent."""
         return {agent: i for i, agent in enumerate(self.agents)}
 
@@ -84,9 +85,9 @@ class Topology:
         return sp.csr_array(scaled @ scaled.T)
 
     @cached_property
-    def components(self) -> tuple[tuple[Agent, ...], ...]:
+    def components(self) -> tuple[tuple[AgentName, ...], ...]:
         """The connected pieces, each in the order of the agents."""
-        pieces: dict[int, list[Agent]] = {}
+        pieces: dict[int, list[AgentName]] = {}
         for agent, p in zip(self.agents, self._pieces(), strict=True):
             pieces.setdefault(int(p), []).append(agent)
         return tuple(tuple(p) for p in pieces.values())
@@ -123,7 +124,7 @@ class Topology:
         A = self.adjacency
         return np.sort(A.indices[A.indptr[i] : A.indptr[i + 1]]).astype(np.intp)
 
-    def named(self, names: Iterable[str]) -> tuple[Agent, ...]:
+    def named(self, names: Iterable[str]) -> tuple[AgentName, ...]:
         """Return the agents that are written so: in files and on command lines, names are words."""
         written = {str(agent): agent for agent in self.agents}
         names = list(names)
@@ -132,7 +133,7 @@ class Topology:
             raise self._no_agent(unknown)
         return tuple(written[name] for name in names)
 
-    def only(self, agents: Iterable[Agent]) -> Topology:
+    def only(self, agents: Iterable[AgentName]) -> Topology:
         """Return the subgraph induced by *agents*."""
         kept = np.zeros(len(self), dtype=bool)
         kept[self._indices(agents)] = True
@@ -140,16 +141,16 @@ class Topology:
         links = self.links[kept[self.links].all(axis=1)]
         return Topology([a for a, k in zip(self.agents, kept, strict=True) if k], renumbered[links])
 
-    def without(self, coalition: Iterable[Agent]) -> Topology:
+    def without(self, coalition: Iterable[AgentName]) -> Topology:
         """Return the honest graph G_H = G − C."""
         corrupted = set(self._indices(coalition))
         return self.only(a for i, a in enumerate(self.agents) if i not in corrupted)
 
-    def is_vertex_cut(self, coalition: Iterable[Agent]) -> bool:
+    def is_vertex_cut(self, coalition: Iterable[AgentName]) -> bool:
         """Tell whether removing *coalition* leaves the rest in more than one piece."""
         return len(self.without(coalition).components) > 1
 
-    def _indices(self, agents: Iterable[Agent]) -> list[int]:
+    def _indices(self, agents: Iterable[AgentName]) -> list[int]:
         agents = list(agents)
         unknown = [a for a in agents if a not in self.index]
         if unknown:
@@ -191,7 +192,7 @@ class Network(Topology):
         return graph
 
 
-def _checked_agents(graph: nx.Graph[Any]) -> list[Agent]:
+def _checked_agents(graph: nx.Graph[Any]) -> list[AgentName]:
     if not isinstance(graph, nx.Graph):
         raise GraphError(f"a network is built from a networkx graph, not from {type(graph).__name__}.")
     if graph.is_directed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
+from tacit.certificates.finite import finite_or_none
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
@@ -92,7 +92,7 @@ class Answer(Shown):
             "private": private,
             "stamps": msgspec.to_builtins(stamps),
             "privacy": self._lines(stamps, certificate),
-            "hidden_difference": difference if math.isfinite(difference) else None,
+            "hidden_difference": finite_or_none(difference),
         }
 
     def to_json(self, *, any: int = 1) -> str:

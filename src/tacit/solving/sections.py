@@ -11,13 +11,22 @@ and the hash names a session: whatever is new goes to the end of a class that de
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import msgspec
 
 from tacit.errors import InputError
-from tacit.masks import Level, Mechanism, Way, has_sigma, level_of, masks_at, misfits, needs_sigma
+from tacit.masks import (
+    Level,
+    Mechanism,
+    Way,
+    effective_sigma,
+    has_sigma,
+    level_of,
+    masks_at,
+    misfits,
+    needs_sigma,
+)
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, StoppingRule
 from tacit.tables import Reading
 
@@ -54,9 +63,8 @@ class Privacy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def effective_sigma(self) -> float:
         """The σ that a guarantee is made with: infinite for secret sums, 0 where nothing is hidden."""
-        if self.sigma is not None and has_sigma(self.level):
-            return self.sigma
-        return 0.0 if self.level == "none" else math.inf
+        masks = self.masks()
+        return 0.0 if masks is None else effective_sigma(masks)
 
 
 class Stopping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -25,7 +25,7 @@ from tacit.auditing.knowledge.public import Public, RecordShape
 from tacit.auditing.knowledge.view import View
 from tacit.typing import Algorithm, Array, Cost
 
-Terms = Callable[[Array], Array]
+Contributions = Callable[[Array], Array]
 """Takes records, and returns what each of them puts into all sums, (records, numbers)."""
 
 _FITS = 1e-7  # of the size of a sum: a residual that is rounding
@@ -75,7 +75,7 @@ class RecordsFromSums:
             says=f"{count} records fit {sums.size} sums, and no others near them do",
         )  # fmt: skip
 
-    def solved(self, sums: Array, terms: Terms, records: RecordShape, count: int) -> Array | None:
+    def solved(self, sums: Array, terms: Contributions, records: RecordShape, count: int) -> Array | None:
         """Return records whose sums are *sums*, discrete parts included."""
         rng, size = np.random.default_rng(0), 1.0 + np.abs(sums)
         for start in range(self.starts):
@@ -86,7 +86,7 @@ class RecordsFromSums:
         return None
 
 
-def _descend(rows: Array, sums: Array, size: Array, terms: Terms, numbers: int, steps: int) -> Array | None:
+def _descend(rows: Array, sums: Array, size: Array, terms: Contributions, numbers: int, steps: int) -> Array | None:
     """Return records near *rows* that fit, and that no others near them do."""
 
     def residual(rows: Array) -> Array:
@@ -126,7 +126,7 @@ def _moved(rows: Array, step: Array, numbers: int) -> Array:
     return moved
 
 
-def _slopes(rows: Array, terms: Terms, numbers: int) -> Array:
+def _slopes(rows: Array, terms: Contributions, numbers: int) -> Array:
     """Return how all sums move with every number of every record, (sums, records · numbers)."""
     each = np.arange(numbers)
     both = np.tile(rows[:, None, :], (2, 1, numbers, 1))
@@ -138,7 +138,7 @@ def _slopes(rows: Array, terms: Terms, numbers: int) -> Array:
 
 def terms_of(
     algorithm: Algorithm, start: Array, costs: Callable[[Array], Cost], known: Sequence[Array], rows: Array
-) -> Terms:
+) -> Contributions:
     """Return what records put into the sums of a run whose totals are known: the run, once more, round by round.
 
     *rows* are any records: what the totals alone decide does not depend on them.

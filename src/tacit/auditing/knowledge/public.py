@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.coverage import Kind
+from tacit.coverage import MaskKind
 from tacit.network import Topology
 from tacit.typing import Algorithm, Array, Cost
 
@@ -56,7 +56,7 @@ class Public(msgspec.Struct, frozen=True, kw_only=True):
     """x₀, (m,): where all agents start."""
     point: Array
     """Where the gradients are taken that masks hide, (m,)."""
-    mechanism: Kind | Literal["none", "coefficients"] = "none"
+    mechanism: MaskKind | Literal["none", "coefficients"] = "none"
     """Which masks; "coefficients" along any basis where phase 1 runs by itself."""
     sigma: float | None = None
     link_scales: Array | None = None

@@ -2,7 +2,7 @@
 
 from tacit.report.figures.audit import beliefs, game, verdicts
 from tacit.report.figures.coefficients import coefficients
-from tacit.report.figures.convergence import convergence
+from tacit.report.figures.convergence import convergence, looks
 from tacit.report.figures.dispatch import day, one_line
 from tacit.report.figures.hiding import guess, hidden_difference, tradeoff
 from tacit.report.figures.network import network
@@ -17,6 +17,7 @@ __all__ = [
     "game",
     "guess",
     "hidden_difference",
+    "looks",
     "network",
     "one_line",
     "tradeoff",

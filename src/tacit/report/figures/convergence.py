@@ -11,6 +11,7 @@ from tacit.report.palette import LIGHT, LINES
 from tacit.report.style import Trail, draw, picture
 
 if TYPE_CHECKING:
+    from tacit.runtimes import Check
     from tacit.solving import Answer, RunRecord
 
 _FLOOR = 1e-17  # what a logarithmic axis shows of a zero
@@ -29,10 +30,20 @@ def convergence(run: Answer | RunRecord | Mapping[str, Answer | RunRecord]) -> g
 
 
 def _one(record: RunRecord) -> go.Figure:
-    count, rounds = record.phase2.rounds, [check.round for check in record.history]
+    count = record.phase2.rounds
     title = f"{record.phase2.algorithm}: {record.status} after {count} round{'s' * (count != 1)}"
-    figure = _axes(title, f"{title}. {record.sentence}")
-    history = record.history
+    return _drawn(record.history, title, f"{title}. {record.sentence}")
+
+
+def looks(history: Sequence[Check], status: str) -> go.Figure:
+    """Draw the same from what one member of a federation has looked at."""
+    count = history[-1].round if history else 0
+    title = f"{status.capitalize()} after {count} round{'s' * (count != 1)}"
+    return _drawn(history, title, f"{title}.")
+
+
+def _drawn(history: Sequence[Check], title: str, says: str) -> go.Figure:
+    figure, rounds = _axes(title, says), [check.round for check in history]
     draw(
         figure,
         Trail(rounds, _shown([check.error for check in history]), "estimated error", LIGHT.blue),

@@ -11,11 +11,13 @@ from tacit.dispatch import Schedule
 from tacit.errors import InputError
 from tacit.learning.inference import Summary
 from tacit.learning.outcome import FitReport
+from tacit.learning.reporting import MemberReport
 from tacit.report.page import Page
 from tacit.report.pages.answer import answer_page
 from tacit.report.pages.audit import audit_page
 from tacit.report.pages.certificate import augmentation_page, certificate_page, design_page
 from tacit.report.pages.fit import fit_page, model_page, summary_page
+from tacit.report.pages.member import member_page
 from tacit.report.pages.schedule import schedule_page
 from tacit.solving import Answer
 
@@ -26,6 +28,7 @@ _PAGES: dict[type, Callable[..., Page]] = {
     Certificate: certificate_page,
     Design: design_page,
     FitReport: fit_page,
+    MemberReport: member_page,
     Schedule: schedule_page,
     Summary: summary_page,
 }

@@ -27,20 +27,22 @@ def certificate_page(
         pictures = [figures.network(network, certificate, suggested=suggested)]
         words = [f"{len(suggested)} dashed link(s) would protect them."] if suggested else []
         sections.append(Section("The network", figures=pictures, words=words))
-    if certificate.is_private and not certificate.is_perfect:
-        pictures = [
-            figures.hidden_difference(certificate),
-            figures.guess(certificate),
-            figures.tradeoff(certificate),
-        ]
-        sections.append(Section("How much is hidden", figures=pictures, tables=[_differences(certificate)]))
     return Page(
         title=f"Certificate against {against}",
         verdict="private" if certificate.is_private else "NOT PRIVATE",
         good=certificate.is_private,
         statement=[certificate.statement()],
-        sections=[*sections, Section("The numbers", tables=[_numbers(certificate), _agents(certificate)])],
+        sections=[*sections, *certificate_sections(certificate)],
     )
+
+
+def certificate_sections(certificate: Certificate) -> list[Section]:
+    """Return what a certificate says, drawn and listed."""
+    numbers = Section("The numbers", tables=[_numbers(certificate), _agents(certificate)])
+    if not certificate.is_private or certificate.is_perfect:
+        return [numbers]
+    pictures = [figures.hidden_difference(certificate), figures.guess(certificate), figures.tradeoff(certificate)]
+    return [Section("How much is hidden", figures=pictures, tables=[_differences(certificate)]), numbers]
 
 
 def design_page(design: Design) -> Page:

@@ -13,7 +13,11 @@ from tacit.report.page import Listing, Page, Section
 def summary_page(summary: Summary) -> Page:
     """Return the page of a table of coefficients alone, as a member of a federation ends with."""
     return Page(
-        title=summary.model, verdict="fitted", good=True, statement=list(summary.notes), sections=[_table(summary)]
+        title=summary.model,
+        verdict="fitted",
+        good=True,
+        statement=list(summary.notes),
+        sections=[coefficients_section(summary)],
     )
 
 
@@ -37,13 +41,14 @@ def _page(model: Any, privacy: tuple[str, ...] | list[str], cautions: tuple[str,
         good=record.converged and private,
         statement=[record.sentence, *privacy, *cautions, *summary.notes],
         sections=[
-            _table(summary),
+            coefficients_section(summary),
             Section("What was told, and how", figures=[figures.convergence(record)], tables=[released]),
         ],
     )
 
 
-def _table(summary: Summary) -> Section:
+def coefficients_section(summary: Summary) -> Section:
+    """Return the coefficients, drawn and listed."""
     ratios = "log-odds" in summary.model or "logistic" in summary.model.lower()
     letter = "z" if summary.freedom == float("inf") else "t"
     head = ["", "coef", "std err", letter, f"P>|{letter}|", "2.5 %", "97.5 %"]

@@ -34,6 +34,7 @@ from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
 from tacit.runtimes.peers.proxies import DetourError, Proxy
+from tacit.runtimes.peers.seat import SILENCE
 from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
@@ -88,7 +89,7 @@ class Connections:
         listen: tuple[str, int] | None,
         server: ssl.SSLContext,
         client: ssl.SSLContext,
-        silence: float = 15.0,
+        silence: float = SILENCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.neighbours = dict(neighbours)

@@ -34,9 +34,6 @@ from tacit.runtimes.traffic import Traffic
 _LOWEST, _PORTS = 10_000, 22_000  # Linux calls out from 32768 on, others from 49152 on
 _STEPS = itertools.count(7919 * os.getpid())  # every process begins somewhere else
 
-_PATIENCE = 86_400.0  # seconds
-_SILENCE = 15.0
-
 
 def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap: Tap | None = None) -> Run:
     """Run a job with one process per agent on this machine.
@@ -94,10 +91,7 @@ def seats_of(job: Job, names: list[str], folder: Path) -> tuple[Job, list[Seat]]
     graph.add_edges_from((names[i], names[j]) for i, j in job.network.links)
     shared = dataclasses.replace(job, network=Network(graph), costs=(), stack=None)
     session = hashlib.sha256("\n".join(place.certificate for place in members.values()).encode()).hexdigest()
-    return shared, [
-        Seat(me=name, members=members, session=session, parts={}, patience=_PATIENCE, silence=_SILENCE)
-        for name in names
-    ]
+    return shared, [Seat(me=name, members=members, session=session, parts={}) for name in names]
 
 
 def refuse_unshared(job: Job) -> None:

@@ -46,6 +46,12 @@ class Origin(NamedTuple):
         return neighbours_of(self.job.network, self.members, me)
 
 
+PATIENCE = 86_400.0
+"""Seconds to wait for a neighbour, unless members agree on others."""
+SILENCE = 15.0
+"""Seconds without a word after which a link is dialled again, unless members agree on others."""
+
+
 class Lineage(Protocol):
     """The epochs before this one, read from the agreements that state files have kept."""
 
@@ -67,9 +73,9 @@ class Seat:
     """The hash that names the run: the same at every member, or nothing is said."""
     parts: Mapping[str, str]
     """Short hashes of the agreement's parts, to name the one that differs."""
-    patience: float
+    patience: float = PATIENCE
     """Seconds to wait for a neighbour before giving up with the state kept."""
-    silence: float
+    silence: float = SILENCE
     """Seconds without a word after which a link is dialled again."""
     agreement: bytes = b""
     """All that was agreed on, as the state file keeps it for a later epoch."""

@@ -18,8 +18,8 @@ from tacit.runtimes import Job
 from tacit.solving.problem import Problem
 from tacit.solving.telling.columns import columns_of_few
 from tacit.solving.telling.count import Telling, stamps_of
-from tacit.solving.telling.labels import of_labels
-from tacit.solving.telling.records import of_records
+from tacit.solving.telling.told_labels import of_labels
+from tacit.solving.telling.told_records import of_records
 from tacit.stamps import Stamp
 
 

@@ -1,0 +1,148 @@
+"""What a run would do to a ledger: the law by which it is accepted or refused.
+
+ε adds up over the runs about the same costs, and over costs that differ by something that is told. Besides what
+exceeds the budget, a run is refused where masks are used again for something else, where a coalition cuts the
+honest agents apart, and where it exposes somebody together with the runs before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from tacit.certificates.certificate import certify
+from tacit.certificates.composition import exposures_to_any, joint_changes
+from tacit.certificates.exposure import Exposure, newly_exposed
+from tacit.certificates.finite import finite_or_none
+from tacit.certificates.ledger_file import Entry
+from tacit.certificates.release import NUMBER, Release, is_repeated, reused_masks
+from tacit.certificates.unclear import unclear_changes
+from tacit.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a run would do to the ledger."""
+
+    accepted: bool
+    epsilon: float
+    """ε of the run alone."""
+    spent: float
+    """ε of everything recorded for the same costs before it."""
+    budget: float | None
+    exposed: tuple[Exposure, ...]
+    """What it would tell of single agents, together with the runs before it; accepted or not."""
+    reasons: tuple[str, ...]
+    joint: tuple[Exposure, ...] = ()
+    """Sums over few agents that it would tell in the same way; no reason to refuse, and worth knowing."""
+
+    @property
+    def total(self) -> float:
+        """ε with the run."""
+        return self.spent + self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the judgement for JSON; ∞ becomes None."""
+        return {
+            "accepted": self.accepted,
+            "epsilon": finite_or_none(self.epsilon),
+            "spent": finite_or_none(self.spent),
+            "budget": self.budget,
+            "reasons": list(self.reasons),
+            "exposures": [exposure.to_dict() for exposure in (*self.exposed, *self.joint)],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The terms that runs are judged by: whose ledger it is, its budget, and the size of coalitions."""
+
+    owner: str | None
+    budget: float | None
+    guards: int
+
+    def review(
+        self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...], accepted: tuple[str, ...]
+    ) -> Review:
+        """Judge a run after those that are recorded; *left* and *accepted* are those of `Ledger.check`."""
+        if self.owner is not None and self.owner not in new.participants:
+            raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
+        past = [entry.release for entry in entries]
+        reasons: list[str] = []
+        if any(old.run == new.run for old in past):
+            reasons.append(f"another run is recorded as {new.run}; a retry is a run of its own")
+        if new.masks and not any(old.draw == new.masks for old in past):
+            reasons.append(f"no run {new.masks} is recorded whose masks could be used again")
+        reused = reused_masks(past, new, left=left)
+        if reused is not None:
+            reasons.append(
+                f"the masks of run {reused.run} would be used again with other costs, agents or links, and the "
+                "difference of the two would be exact"
+            )
+        epsilon = 0.0 if is_repeated(past, new) else epsilon_of(new, self.guards)
+        if left and new.masks and math.isfinite(epsilon):  # one view of those who stay: the larger ε counts
+            epsilon = max(epsilon - sum(e.epsilon for e in entries if e.release.same_masks(new)), 0.0)
+        if math.isinf(epsilon):
+            reasons.append(
+                f"a coalition of {self.guards} cuts its honest agents apart, so nothing bounds what it learns"
+            )
+        past_exposed = exposures_to_any(past, self.guards, owner=self.owner)
+        now_exposed = exposures_to_any([*past, new], self.guards, owner=self.owner)
+        spent = _spent(entries, new, now_exposed, self.owner)
+        if self.budget is not None and spent + epsilon > self.budget * (1 + 1e-12):
+            reasons.append(
+                f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
+                f"({spent:.3g} is spent on these costs)"
+            )
+        exposed = newly_exposed(past_exposed, now_exposed)
+        exposed += unclear_changes(past, new, self.guards)
+        if self.owner is None and _is_anothers(past, new):
+            reasons.append(
+                f"its costs are {new.cost_version} and earlier ones were others, and nobody knows whose have "
+                "changed: a ledger that is started with an owner does"
+            )
+        reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
+        joint = joint_changes([*past, new], self.guards, owner=self.owner)
+        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint)
+
+    def _allows(self, exposure: Exposure, accepted: tuple[str, ...]) -> bool:
+        """Tell whether a change may be known: it was accepted, or it is not the owner's, who has none to refuse."""
+        mine = self.owner is None or self.owner in exposure.agents
+        return exposure.is_change and (not mine or set(exposure.agents) <= set(accepted))
+
+
+def epsilon_of(release: Release, guards: int) -> float:
+    """Return ε of one run against every coalition of at most *guards* of its participants."""
+    size = min(guards, len(release.participants) - 2)
+    scales = {(a, b): scale for a, b, scale in release.link_scales} or None
+    sigma = release.sigmas or math.inf
+    return certify(release.graph(), any=max(size, 0), sigma=sigma, link_scales=scales).epsilon
+
+
+def _spent(entries: tuple[Entry, ...], new: Release, exposed: Iterable[Exposure], owner: str | None) -> float:
+    """Return the ε of all runs about the costs of *new*, and about costs that differ from them by something told.
+
+    To whoever knows the change, a view of the one is a view of the other. Costs of the same data are the same,
+    whatever they are called.
+    """
+    version = {entry.release.run: entry.release.cost_version for entry in entries} | {new.run: new.cost_version}
+    same: nx.Graph[Any] = nx.Graph([(new.cost_version, new.cost_version)])
+    for release in (*(entry.release for entry in entries), new):
+        of_data = [v for v in release.versions if owner in (None, v[0]) and v[1] != NUMBER]
+        same.add_edges_from((release.cost_version, version) for version in of_data)
+    for exposure in exposed:
+        if exposure.is_change:
+            nx.add_path(same, [version[run] for run in exposure.between])
+    counted = nx.node_connected_component(same, new.cost_version)
+    return sum(entry.epsilon for entry in entries if entry.release.cost_version in counted)
+
+
+def _is_anothers(past: Iterable[Release], new: Release) -> bool:
+    """Tell whether costs are called otherwise than before and no run says whose they are."""
+    silent = [release for release in past if not release.versions and not release.changed]
+    named = bool(new.versions or new.changed)
+    return not named and any(old.cost_version != new.cost_version for old in silent)
