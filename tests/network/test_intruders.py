@@ -524,7 +524,8 @@ class Nonsense:
         pick = self._random
         kind = pick.choice([Kind.DATA] * 6 + [Kind.PING] * 2 + [Kind.BYE])
         body = {
-            Kind.DATA: pick.choice(b"fuix").to_bytes() + pick.randbytes(8 * pick.randrange(6) + pick.choice([0, 3])),
+            Kind.DATA: pick.choice(b"fuix").to_bytes()
+            + pick.randbytes(8 * pick.randrange(6) + pick.choice([0, 3])),
             Kind.PING: b"",
             Kind.BYE: pick.choice([b"", b"unfit"]),
         }[kind]
@@ -557,9 +558,7 @@ def test_nonsense_from_a_member_is_refused_and_everybody_else_is_served(federati
         beta, gamma = connections.neighbours["beta"], connections.neighbours["gamma"]
         tls, nonsense = client(federation.key("beta")), Nonsense(7)
         while judged < frames:
-            spoken(
-                connections.port, tls, federation.hello("beta", "alpha"), nonsense.burst(beta.channel.expected)
-            )
+            spoken(connections.port, tls, federation.hello("beta", "alpha"), nonsense.burst(beta.channel.expected))
             with connections.guard:
                 assert len(beta.channel.inbox) <= channels._AHEAD
                 beta.channel.inbox.clear()
