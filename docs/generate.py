@@ -29,6 +29,7 @@ MADE_BY_TACIT = (
     tacit.federation.Leaving,
     tacit.federation.Participation,
     tacit.federation.Permit,
+    tacit.federation.Standing,
     tacit.federation.Statements,
 )
 

@@ -19,7 +19,7 @@ import pytest
 
 import tacit
 from tacit.certificates import Release
-from tacit.cli.diary import EachOnce
+from tacit.cli.lines import EachOnce
 from tacit.errors import NetworkError
 from tacit.federation.identity import derived
 from tacit.runtimes.peers.local import free_ports
@@ -27,6 +27,7 @@ from tacit.solving.facts import facts_of
 from tacit.solving.versions import Digests
 
 NAMES = ("east", "north", "south", "west")
+STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def federation(run):
             rng = np.random.default_rng(k)
             table = rng.standard_normal((9, 3))
             np.savetxt(f"{name}.csv", table, delimiter=",", header="age,dose,effect", comments="")
-        words = ("--unknowns", "2", "--cost", "ridge", "--l2", "1", "--patience", "20", *options)
+        words = ("--unknowns", "2", "--cost", "ridge", "--l2", "1", "--patience", "120", *options)
         code, _, err = run("federation", "new", file, *words)
         assert code == 0, err
         return file
@@ -87,7 +88,7 @@ def test_the_answer_the_entry_and_the_statement(run, federation, others):
     assert lines[0].startswith("status:       converged.")
     assert "privacy:      north's masks hide whole costs" in out
     assert "any 2 agents" in out, "the manifest remembers --any"
-    assert err.count("tacit: connected to ") == 3
+    assert len(re.findall(rf"^{STAMP} INFO connected to ", err, flags=re.MULTILINE)) == 3
     session = tacit.federation.Manifest.read("f.toml").session()
     (entry,) = tacit.Ledger("book.sqlite").entries()
     assert entry.release.run == f"a federation, run 1, session {session[:16]}"
@@ -281,7 +282,10 @@ def test_another_manifest_is_said_once_in_good_english(run, federation, others):
     code, _, err = run("agent", "mine.toml", "--me", "north", "--data", "north.csv")
     assert code == 3
     said = [line for line in err.splitlines() if "another agreement" in line]
-    wanted = r"tacit: link to \w+ closed: (east|south|west|north) has another agreement, different in: privacy, model\. Compare the two\."
+    wanted = (
+        STAMP
+        + r" WARNING link to \w+ closed: (east|south|west|north) has another agreement, different in: privacy, model\. Compare the two\."
+    )
     assert all(re.fullmatch(wanted, line) for line in said), err
     assert 1 <= len(said) == len(set(said)), "dialled many times, said once"
     assert err.splitlines()[-1].endswith("the run goes on when both are back.")

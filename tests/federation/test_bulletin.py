@@ -46,9 +46,9 @@ ROUNDS = Bulletin(
 @pytest.fixture
 def diary(tmp_path):
     """Return the diary of an agent with one link, at a time that can be set."""
-    channel = SimpleNamespace(finished=False, unfit=False, used=5, inbox=[b"one"])
+    channel = SimpleNamespace(finished=False, unfit=False, outdated=False, used=5, inbox=[b"one"])
     east = SimpleNamespace(
-        name="east", channel=channel, dials=False, connected=1, open=True, trouble="", turned_away=False, violations=0,
+        name="east", channel=channel, dials=False, connected=1, open=True, trouble="", turned_away=0, violations=0,
         last_seen=98.0, bytes_in=10, bytes_out=20,
     )  # fmt: skip
     agent = SimpleNamespace(

@@ -115,3 +115,15 @@ def test_a_wait_that_nobody_speaks_of_any_more_is_over(agent):
     assert (diary.waiting_for, diary.bulletin().waited) == ("east", 7.0)
     now[0] += 1.0
     assert (diary.waiting_for, diary.bulletin().awaited, diary.bulletin().waited) == ("", "", 0.0)
+
+
+def test_phases_are_said_to_whoever_wants_to_know_everything(agent, lines, caplog):
+    diary = Diary(agent)
+    for stage in (Stage.KEYED, Stage.KEYED, Stage.MASKED):
+        agent.stage = stage
+        diary.look()
+    assert lines() == []
+    caplog.set_level(logging.DEBUG, logger="tacit.peers.diary")
+    agent.stage = Stage.COMMITTED
+    diary.look()
+    assert lines() == ["the run is in phase committed"]

@@ -326,6 +326,12 @@ def members(tmp_path):
 
 
 @pytest.fixture
+def tacit_words():
+    """Return how a command of tacit begins, as a process of its own."""
+    return TACIT
+
+
+@pytest.fixture
 def until():
     """Return a function that waits until something holds."""
 

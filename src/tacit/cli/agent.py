@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
+from tacit.cli.lines import LogLevel, level_of
 from tacit.cli.reports import Html, refuse_undrawable, write_report
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
@@ -94,6 +95,7 @@ def agent_command(
     json: JsonLines = False,
     html: Html = None,
     quiet: Quiet = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Take part in a run: wait for the others, agree, print the answer.
 
@@ -111,6 +113,7 @@ def agent_command(
     from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
+    level = None if log_level is None else level_of(log_level)
     switch_off_core_dumps()  # before anything private is read
     refuse_undrawable(html)
     manifest = Manifest.read(federation)
@@ -128,7 +131,7 @@ def agent_command(
         proxy=proxy,
     )
     with (
-        diary(part.agent, quiet=quiet, json_lines=json) as kept,
+        diary(part.agent, quiet=quiet, json_lines=json, level=level) as kept,
         serve_monitoring(kept.bulletin, metrics),
     ):
         try:

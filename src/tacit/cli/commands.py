@@ -81,6 +81,11 @@ COMMANDS: dict[str, Home] = {
         "relay_command",
         "Pass bytes on between members who can only dial out; until Ctrl-C or SIGTERM.",
     ),
+    "status": Home(
+        "status",
+        "status_command",
+        "Say how a member's agent is: running and in which phase, silent, stopped, or done.",
+    ),
     "up": Home(
         "up", "up", "Run every agent as a process of its own, over mutually authenticated TLS, on this machine."
     ),

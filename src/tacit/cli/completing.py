@@ -17,6 +17,7 @@ FAMILIES = (
     "poisson", "huber",
 )  # fmt: skip
 LEVELS = ("none", "affine", "quadratic", "sums")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 PAIRINGS = ("both", "one-sided", "seeds")
 PROTECTIONS = ("affine", "whole")
 RUNTIMES = ("stacked", "agents", "peers")

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.lines import LogLevel, level_of, logged
+
 _HERE = "0.0.0.0:7400"  # all of this machine's addresses: a relay is there to be reached
 
 
@@ -24,6 +26,7 @@ def relay_command(
     ] = 0.0,
     json: Annotated[bool, typer.Option("--json", help="Log as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Warnings only.")] = False,
+    log_level: LogLevel = None,
 ) -> None:
     """Pass bytes on between members who can only dial out; until Ctrl-C or SIGTERM.
 
@@ -33,16 +36,17 @@ def relay_command(
     import logging
     from dataclasses import replace
 
-    from tacit.cli.diary import logged
     from tacit.federation.manifest import Manifest
     from tacit.federation.meeting import tokens_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.passing_on import Limits
     from tacit.runtimes.peers.relay import Relay
 
+    usual = logging.WARNING if quiet else logging.INFO
+    level = usual if log_level is None else level_of(log_level)
     limits = replace(Limits(), rate=rate)
     limits = limits if connections is None else replace(limits, connections=connections)
     tokens = None if not only else [token for file in only for token in tokens_of(Manifest.read(file))]
     relay = Relay(host_and_port(listen, "--listen"), limits=limits, tokens=tokens)
-    with logged(logging.WARNING if quiet else logging.INFO, "tacit.relay", json_lines=json):
+    with logged(level, "tacit.relay", json_lines=json):
         relay.run()

@@ -25,12 +25,14 @@ from tacit.federation.leaving import Leaving, leave_out
 from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
 from tacit.federation.sections import Masks, Member, Model, Stop
+from tacit.federation.standing import Condition, Standing, standing_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.runtimes.peers.identity import write_key
 
 __all__ = [
     "Assessment",
     "Card",
+    "Condition",
     "Consent",
     "Fitting",
     "Hiding",
@@ -42,6 +44,7 @@ __all__ = [
     "Participation",
     "Permit",
     "Plan",
+    "Standing",
     "Statements",
     "Stop",
     "ask_ledger",
@@ -52,6 +55,7 @@ __all__ = [
     "leave_out",
     "participate",
     "read_card",
+    "standing_of",
     "statements_of",
     "without",
     "write_card",

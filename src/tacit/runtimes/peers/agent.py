@@ -138,7 +138,9 @@ class Agent:
     @property
     def stage(self) -> Stage:
         """How far the run has come since this agent was started."""
-        return Stage.FRESH if self._store is None else self._store.record.stage
+        if self._store is not None:
+            return self._store.record.stage
+        return Stage.FRESH if self.connections is None else Stage.ERASED  # only goodbyes are said without a file
 
     def draw(self) -> str:
         """Return a name of this run's masks: a one-way digest of their key, or nothing before they are drawn."""

@@ -281,6 +281,7 @@ class Connections:
                 log.warning("no way to %s: %s", neighbour.name, error)
             except OSError as error:  # of TLS and of time, too
                 neighbour.ended(_reason(error), turned_away=_turns_away(error))
+                log.debug("%s cannot be reached: %s", neighbour.name, neighbour.trouble)
             pause = _FIRST_PAUSE if neighbour.connected > before else min(2.0 * pause, _LONGEST_PAUSE)
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  only to spread the load
 

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tacit.protocol.record import Stage
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.bulletin import Bulletin, LinkNews, post, withdraw
 from tacit.runtimes.peers.connections import Neighbour
@@ -49,6 +50,7 @@ class Diary:
         self._awaited, self._waited, self._waited_at = "", 0.0, clock()
         self._next_wait, self._last_line = _FIRST_WAIT, clock()
         self._since, self._posted, self._unposted = now(), -_POST_EVERY, ""
+        self._stage = Stage.FRESH
         self._up: dict[str, bool] = {}
         self._connected: dict[str, int] = {}
         self._unfit: set[str] = set()
@@ -83,6 +85,9 @@ class Diary:
 
     def look(self, *, over: bool = False) -> None:
         """Say which links have come up, and which are lost; when the run is *over*, all are down."""
+        if self.neighbours and self.agent.stage is not self._stage:
+            self._stage = self.agent.stage
+            log.debug("the run is in phase %s", self._stage.value)
         for n in self.neighbours:
             if n.connected > self._connected.get(n.name, 0):
                 self._connected[n.name] = n.connected
