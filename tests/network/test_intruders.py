@@ -529,7 +529,7 @@ class Nonsense:
             Kind.PING: b"",
             Kind.BYE: pick.choice([b"", b"unfit"]),
         }[kind]
-        if pick.random() < 0.9:
+        if pick.random() < 0.95:
             return Frame(kind, expected, 0, body).encode()
         wrong = [
             Frame(kind, pick.getrandbits(64), 0, body),
