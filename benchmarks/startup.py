@@ -49,6 +49,8 @@ def main() -> None:
     """Print a table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # installed, tacit is compiled once
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
         _files(folder)
         costs = _least(folder)
     print("\nCPU of whole processes")

@@ -73,7 +73,7 @@ def _table(
             test, run, ratio = side_by_side(
                 lambda problem=problem, job=job: telling(problem, job),  # type: ignore[misc]
                 lambda problem=problem: tacit.solve(problem, privacy=privacy),  # type: ignore[misc]
-                turns=9,
+                turns=25,
                 clock=process_time,
             )
         over = "  over the target" if target is not None and ratio > target else ""

@@ -24,6 +24,13 @@ def test_all_lists_exactly_the_public_names(name):
     assert all(hasattr(package, n) for n in listed)
 
 
+def test_the_peers_runtime_goes_by_the_name_that_people_import():
+    peers = importlib.import_module("tacit.peers")
+    assert tacit.peers is peers
+    assert peers.__all__ == tacit.runtimes.peers.__all__
+    assert all(getattr(peers, name) is getattr(tacit.runtimes.peers, name) for name in peers.__all__)
+
+
 def test_the_top_has_at_most_forty_names():
     assert len(tacit.__all__) <= 40
 

@@ -20,7 +20,7 @@ from importlib import import_module as _import_module
 from tacit.showing import show_with as _show_with
 
 if _typing.TYPE_CHECKING:
-    from tacit import algorithms, dispatch, federation
+    from tacit import algorithms, dispatch, federation, peers
     from tacit.auditing import AuditReport, audit
     from tacit.certificates import (
         Certificate,
@@ -51,7 +51,6 @@ if _typing.TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
     from tacit.network import Network
-    from tacit.runtimes import peers
     from tacit.solving import Answer, Problem, RunRecord, load_problem, solve
 
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -59,6 +58,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "algorithms",
         "dispatch",
         "federation",
+        "peers",
     ),
     "tacit.auditing": (
         "AuditReport",
@@ -98,7 +98,6 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "SumMasks",
     ),
     "tacit.network": ("Network",),
-    "tacit.runtimes": ("peers",),
     "tacit.solving": (
         "Answer",
         "Problem",

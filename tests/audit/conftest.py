@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore = ["mutants.py", "dependent.py"]  # no tests in them, and one imports the other
+collect_ignore = ["mutants.py", "dependent.py", "dependent_words.py"]  # no tests in them; they import each other
 
 
 def loaded(name):
@@ -26,5 +26,11 @@ def mutants():
 
 @pytest.fixture(scope="session")
 def dependent(mutants):
-    """Return mechanisms whose masks depend on each other."""
+    """Return mechanisms whose Gaussian masks depend on each other."""
     return loaded("dependent")
+
+
+@pytest.fixture(scope="session")
+def dependent_words(dependent):
+    """Return secret sums whose words depend on each other."""
+    return loaded("dependent_words")

@@ -1,6 +1,7 @@
 """Every attack both ways: it succeeds where nothing is hidden, and stays within the certificate where something is."""
 
 import dataclasses
+from itertools import product
 
 import msgspec
 import networkx as nx
@@ -287,11 +288,19 @@ def test_a_party_of_six_records_is_read_without_masks_and_a_coin_with_them():
     assert abs(np.mean(right) - 0.5) < 4 * 0.5 / np.sqrt(6 * 60)
 
 
+def test_the_likeliest_labels_of_many_totals_are_those_of_each():
+    rng = np.random.default_rng(16)
+    A, totals = rng.normal(size=(6, 4)), 5.0 * rng.normal(size=(30, 4))
+    stories = np.array(list(product((0.0, 1.0), repeat=6)))
+    each = [stories[np.square(stories @ A - total).sum(axis=1).argmin()] for total in totals]
+    np.testing.assert_array_equal(likeliest_labels(A, totals), each)
+
+
 def test_many_labels_are_rounded_from_the_relaxed_solution():
     rng = np.random.default_rng(14)
     A = rng.normal(size=(20, 40))
     y = rng.integers(0, 2, 20).astype(float)
-    assert np.array_equal(likeliest_labels(A, y @ A), y)
+    assert np.array_equal(likeliest_labels(A, (y @ A)[None])[0], y)
 
 
 def test_agents_are_linked_without_masks_and_hardly_with_them():

@@ -123,9 +123,9 @@ def test_small_networks_are_looked_at_as_closely(masks, experiment, graph, depen
         pytest.param("MasksAgainLater", TWICE, {"words": 2, "lag": 3}, marks=LARGE),
     ],
 )
-def test_words_that_follow_from_others_are_noticed(masks, attack, more, dependent):
+def test_words_that_follow_from_others_are_noticed(masks, attack, more, dependent_words):
     rng = np.random.default_rng(3)
-    drawn = draw_words(getattr(dependent, masks)(**more), NETWORK, keys=Keys(3), rng=rng)
+    drawn = draw_words(getattr(dependent_words, masks)(**more), NETWORK, keys=Keys(3), rng=rng)
     verdict = SINGLE_WORDS[attack](drawn, rng)
     assert verdict.status == "beaten", verdict
 
@@ -161,10 +161,10 @@ def test_every_word_that_is_shipped_passes(masks):
         assert verdict.status == "within", verdict
 
 
-def test_every_sum_of_a_run_is_looked_at_and_not_the_first_alone(dependent):
+def test_every_sum_of_a_run_is_looked_at_and_not_the_first_alone(dependent_words):
     rng = np.random.default_rng(5)
     costs = [tacit.Logistic(rng.normal(size=(40, 5)), rng.integers(0, 2, 40), l2=0.1) for _ in range(10)]
-    for masks, status in ((dependent.LaterInTheOpen(), "beaten"), (tacit.SumMasks(), "within")):
+    for masks, status in ((dependent_words.LaterInTheOpen(), "beaten"), (tacit.SumMasks(), "within")):
         problem = tacit.Problem(nx.random_regular_graph(4, 10, seed=2), costs)
         job = prepare(problem, privacy=masks, algorithm="newton", max_rounds=40).job
         view, _, _ = watch_effective(job, [3])

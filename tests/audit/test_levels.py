@@ -12,6 +12,7 @@ from tacit.auditing.judging.verdict import LEVEL, judge_gaussian, judge_mean
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.statistics.ranks import bits_of
 from tacit.auditing.statistics.repeats import multiples, pairs_of, ratios, turned
+from tacit.auditing.statistics.shapes import ones
 from tacit.auditing.statistics.statistic import worst_of
 
 TINY = 1e-6
@@ -101,6 +102,30 @@ def test_bits_that_follow_from_others_lower_a_rank_and_fresh_ones_do_not():
     (tied,) = statistics.relations(bits, known, says="")
     assert tied.p < 1e-9
     assert statistics.relations(bits[:, :50], says="") == []  # too few samples to say anything
+
+
+@pytest.mark.parametrize("columns", [3, 70_000])
+def test_ones_are_counted_in_every_place(columns):
+    rng = np.random.default_rng(36)
+    some = rng.integers(0, 2**64, (3, columns), dtype=np.uint64)
+    some[0] = 2**64 - 1
+    places = np.arange(64, dtype=np.uint64)[:, None]
+    counts = np.stack([((row >> places) & np.uint64(1)).sum(axis=1) for row in some], axis=1)
+    np.testing.assert_array_equal(ones(some), counts)
+    np.testing.assert_array_equal(ones(some.view(np.int64)), counts)
+
+
+def test_products_some_rows_at_a_time_are_those_of_all_at_once():
+    rng = np.random.default_rng(37)
+    y, rows = rng.standard_normal((600, 50)), 300
+    a, b = np.triu_indices(len(y), 1)
+    z = (y @ y.T / np.linalg.norm(y, axis=1))[a, b]
+    for each, kept in ((0, np.ones(len(a), dtype=bool)), (rows, b - a != rows)):
+        (seen,) = statistics.correlations(y, rows=each, says="")
+        assert seen.p == pytest.approx(statistics.normal(z[kept], "").p, rel=1e-9)
+    (seen,) = statistics.correlations(y[:500], y[500:], says="")
+    plain = y[:500] @ y[500:].T / np.linalg.norm(y[500:], axis=1)
+    assert seen.p == pytest.approx(statistics.normal(plain, "").p, rel=1e-9)
 
 
 def test_words_that_follow_from_others_repeat():

@@ -21,7 +21,7 @@ import tacit
 from tacit.certificates import Release
 from tacit.cli.lines import EachOnce
 from tacit.errors import NetworkError
-from tacit.federation.identity import derived
+from tacit.runtimes.peers.keys import derived
 from tacit.runtimes.peers.local import free_ports
 from tacit.solving.facts import facts_of
 from tacit.solving.versions import Digests

@@ -42,6 +42,7 @@ def help_of(run, monkeypatch):
 def test_help_cuts_no_word_and_shows_no_type_of_flags(words, command, help_of):
     page = help_of(*words)
     assert "<bool>" not in page
+    assert "list[" not in page
     shown = set(re.sub("[│╭╮╰╯─]", " ", page).split())
     told = [command.help, *(param.help for param in command.params)]
     for word in re.sub(r"\[/?bold\]", "", " ".join(filter(None, told))).split():

@@ -142,9 +142,9 @@ def test_the_container_is_healthy_as_its_agent_is():
     assert (program, name, options["me"], options["folder"]) == ("tacit", "status", "north", Path("/state"))
 
 
-def test_yamllint_finds_no_fault_with_the_compose_file():
-    pytest.importorskip("yamllint")
-    assert linted("yamllint", "--strict", COMPOSE) == ""
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("*.yaml")), ids=lambda path: path.name)
+def test_yamllint_finds_no_fault(path):
+    assert linted("yamllint", "--strict", path) == ""
 
 
 @pytest.fixture
@@ -201,6 +201,13 @@ BULLETIN = Bulletin(
 @pytest.fixture
 def panels():
     return json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+
+
+def test_every_metric_that_wakes_somebody_is_exported():
+    (group,) = yaml.safe_load((DEPLOY / "prometheus-rules.yaml").read_text(encoding="utf-8"))["groups"]
+    used = {name for rule in group["rules"] for name in re.findall(r"\btacit_\w+", rule["expr"])}
+    assert len(used) == 3
+    assert used <= {sample.name for family in registry(lambda: BULLETIN).collect() for sample in family.samples}
 
 
 def test_every_metric_of_the_dashboard_is_exported(panels):

@@ -135,8 +135,8 @@ class Federation:
         return world, world.run(plays, deaths)
 
     def start(self):
-        """Start all members."""
-        self.found()
+        """Start all members; one killed in its last moment waits for a goodbye as long as there is patience."""
+        self.found(patience=300.0)
         self.members = [
             Process(self.manifest.job(), seat_of(self.manifest, name), cost, self.folder)
             for name, cost in zip(self.names, self.job.costs, strict=True)

@@ -20,6 +20,7 @@ from typing import Any
 
 from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
+from tacit.federation.rotation import key_of
 from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Parting, Phase
 from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
@@ -116,7 +117,7 @@ class Lockstep:
         """Return a member that lives here."""
         self.folder = Path(folder)
         return Agent(
-            manifest.job(), seat_of(manifest, name), cost, key=folder / f"{name}.key", folder=folder, durable=False,
+            manifest.job(), seat_of(manifest, name), cost, key=key_of(manifest, name, self.folder), folder=folder, durable=False,
             clock=lambda: self.now,
             connect=lambda seat, key, channels, **_: Links(self, seat.me, dict(channels)),
         )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.errors import FileError, NetworkError
 from tacit.protocol.record import Record, Stage
-from tacit.runtimes.peers import Agent
+from tacit.runtimes.peers import Agent, sent, store
 from tacit.runtimes.peers.store import Store
 
 WAYS = {
@@ -205,6 +205,38 @@ def test_an_agent_that_is_stopped_while_it_erases_its_file_still_has_its_answer(
     agent.file.write_bytes(bytes(agent.file.stat().st_size))
     agent.file.with_name(agent.file.name + "-sent-7").write_bytes(b"left behind")
     np.testing.assert_array_equal(agent.run().x, x)
+    assert list(agent.file.parent.glob("member-1-*.state*")) == []
+
+
+@pytest.mark.parametrize("files", range(5))
+@pytest.mark.parametrize("half", [False, True], ids=["before it is removed", "while it is overwritten"])
+def test_wherever_erasing_stops_the_answer_is_there_and_the_rest_goes_at_the_next_start(
+    federation, memory, monkeypatch, files, half
+):
+    """Killed at the file of that number: it is zeros, or half of it is, and nothing is opened that may be."""
+    peers, erase, erased = federation(privacy=tacit.AffineMasks(10.0), n=4, tolerance=1e-3), sent.erase, []
+
+    def stop(path):
+        if "member-1" not in path.name or not list(peers.folder.glob("member-1-*.done")):
+            erase(path)
+            return
+        if len(erased) == files:
+            with path.open("r+b") as file:
+                file.write(bytes(path.stat().st_size // (1 + half)))
+            raise Gone
+        erased.append(path)
+        erase(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sent, "erase", stop)
+        patched.setattr(store, "erase", stop)
+        _, ends = peers.play(memory)
+    end = ends.pop("member-1")
+    agent = memory().agent(peers.manifest, peers.job.costs[1], "member-1", peers.folder)
+    if not isinstance(end, Gone):
+        assert len(erased) <= files, "there were no more files"
+    again = agent.run()
+    np.testing.assert_array_equal(again.x, peers.expected().x[1])
     assert list(agent.file.parent.glob("member-1-*.state*")) == []
 
 

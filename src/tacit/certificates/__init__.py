@@ -3,7 +3,8 @@
 from tacit.certificates.allocate import allocate
 from tacit.certificates.augment import Augmentation, augment, remedy
 from tacit.certificates.calibrate import calibrate, calibrated
-from tacit.certificates.certificate import GUESSES, Certificate, Component, certify, leakage, worst_coalition
+from tacit.certificates.certificate import GUESSES, Certificate, Component
+from tacit.certificates.certifying import certify, leakage, worst_coalition
 from tacit.certificates.composition import exposures
 from tacit.certificates.design import Design, design
 from tacit.certificates.exposure import Exposure

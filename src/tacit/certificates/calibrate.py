@@ -19,7 +19,8 @@ from typing import Any, ParamSpec
 
 import networkx as nx
 
-from tacit.certificates.certificate import Certificate, LinkScales, certify
+from tacit.certificates.certificate import Certificate
+from tacit.certificates.certifying import LinkScales, certify
 from tacit.certificates.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound

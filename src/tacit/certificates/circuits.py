@@ -54,16 +54,14 @@ def closed(tables: Array, largest: Array, *, repeated: NDArray[np.bool_] | None 
         spans[spans] = closed(tables[spans], largest, repeated=rest) if spans.any() else False
         return spans
     A = tables / scale[:, None]
-    inverse = np.linalg.inv(A.mT @ A + _RIDGE * np.eye(A.shape[2]))
-    spread = np.trace(inverse, axis1=1, axis2=2)
-    w = _anything(A)
-    z = w - A @ (inverse @ (A.mT @ w))
+    w = _numbers(A.shape[1])
+    inverse, spread = _inverse(A)
     distant = ((largest / scale) ** 2).sum(axis=1)
-    plain = (spread < _CONDITION) & (np.diagonal(inverse, axis1=1, axis2=2) > 0).all(axis=1)
-    depends = _shares(z, w) > _SHARE
+    plain = (spread < _CONDITION) & (spread * distant * _SHARE < 1.0)
+    depends = _depend(w - A @ (inverse @ (A.mT @ w)), w)
     if repeated is not None:
         depends |= repeated
-    return plain & (spread * distant * _SHARE < 1.0) & depends.all(axis=1)
+    return np.asarray(plain & depends.all(axis=1))
 
 
 def closed_without_any(groups: Array, largest: Array) -> bool:
@@ -77,23 +75,23 @@ def closed_without_any(groups: Array, largest: Array) -> bool:
         return False
     A = groups / scale
     flat = A.reshape(-1, m)
-    inverse = np.linalg.inv(flat.T @ flat + _RIDGE * np.eye(m))
-    if not 0.0 < np.trace(inverse) < _CONDITION:
+    inverse, trace = _inverse(flat)
+    if trace >= _CONDITION:
         return False
-    w = _anything(flat).reshape(k, rows, -1)
+    w = _numbers(k * rows).reshape(k, rows, -1)
     x = inverse @ np.einsum("krm,krf->mf", A, w)
     B, e = A @ inverse, w - A @ x
     rest = np.eye(rows) - B @ A.mT
     left = np.linalg.inv(rest + _RIDGE * np.eye(rows))
     if not (np.abs(left) < _LOSS).all():
         return False
-    spread = np.trace(inverse) + (left * (B @ B.mT)).sum(axis=(1, 2))  # tr G⁻¹ without each group
+    spread = trace + (left * (B @ B.mT)).sum(axis=(1, 2))  # tr G⁻¹ without each group
     z = e.reshape(1, k * rows, -1) + flat @ (B.mT @ (left @ e))  # (groups, all rows, fits)
     z.reshape(k, k, rows, -1)[np.arange(k), np.arange(k)] = 0.0
-    shares = _shares(z, w.reshape(1, k * rows, -1)).reshape(k, k, rows)
-    shares[np.arange(k), np.arange(k)] = 1.0
+    depends = _depend(z, w.reshape(k * rows, -1)).reshape(k, k, rows)
+    depends[np.arange(k), np.arange(k)] = True
     distant = float(((largest / scale) ** 2).sum())
-    return bool((spread * distant * _SHARE < 1.0).all() and (shares > _SHARE).all())
+    return bool((spread * distant * _SHARE < 1.0).all() and depends.all())
 
 
 def independent(A: Array, precision: float) -> bool:
@@ -102,24 +100,29 @@ def independent(A: Array, precision: float) -> bool:
     A = A[:, scale > 0] / scale[scale > 0]
     if not len(A) or len(A) > A.shape[1]:
         return False
-    spread = float(np.trace(np.linalg.inv(A @ A.T + _RIDGE * np.eye(len(A))))) * float((A**2).sum())
-    return 0.0 < spread < min(_MOST, 0.25 / max(precision, 1e-12) ** 2)
+    spread = float(_inverse(A.T)[1]) * float((A**2).sum())
+    return spread < min(_MOST, 0.25 / max(precision, 1e-12) ** 2)
 
 
-def _anything(A: Array) -> Array:
-    """Return numbers to be explained by the rows of A, (..., rows, fits), and zeros for rows of zeros."""
-    w = _numbers(A.shape[-2])
-    return w * np.asarray(A.any(axis=-1))[..., None]
+def _inverse(A: Array) -> tuple[Array, Array]:
+    """Return (AᵀA)⁻¹ and its trace, of every table; the trace is infinite where that is plainly no inverse."""
+    G = A.mT @ A
+    each = np.arange(G.shape[-1])
+    G[..., each, each] += _RIDGE
+    inverse = np.asarray(np.linalg.inv(G), dtype=np.float64)
+    diagonal = inverse[..., each, each]
+    plain = (diagonal > 0).all(axis=-1)
+    return inverse, np.asarray(np.where(plain, diagonal.sum(axis=-1), np.inf), dtype=np.float64)
 
 
 @lru_cache(maxsize=64)
 def _numbers(rows: int) -> Array:
+    """Return numbers to be explained by rows, (rows, fits); one of zeros is explained by none, and says so."""
     return np.random.default_rng(0).random((rows, _FITS)) - 0.5
 
 
-def _shares(z: Array, w: Array) -> Array:
-    """Return z_r² / |z|², the largest of all fits, (..., rows); 1 where w is zero."""
-    squares, about = z * z, w * w
-    length = np.maximum(squares.sum(axis=-2, keepdims=True), _LEFT * about.sum(axis=-2, keepdims=True))
-    squares /= np.where(length > 0, length, 1.0)
-    return np.where(about[..., 0] > 0, squares.max(axis=-1), 1.0)
+def _depend(z: Array, w: Array) -> NDArray[np.bool_]:
+    """Tell of which rows z_r² is a share of |z|² in some fit, (..., rows)."""
+    squares = z * z
+    length = np.maximum(squares.sum(axis=-2, keepdims=True), _LEFT * (w * w).sum(axis=0))
+    return np.asarray((squares > _SHARE * length).any(axis=-1))

@@ -14,7 +14,7 @@ from typing import Any
 
 import networkx as nx
 
-from tacit.certificates.certificate import certify
+from tacit.certificates.certifying import certify
 from tacit.certificates.composition import exposures_to_any, joint_changes
 from tacit.certificates.exposure import Exposure, newly_exposed
 from tacit.certificates.finite import finite_or_none

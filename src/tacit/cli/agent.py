@@ -30,7 +30,9 @@ OwnFamily = Annotated[
         "--cost", help="The cost family, where the manifest has no model.", autocompletion=one_of(*FAMILIES)
     ),
 ]
-Key = Annotated[Path | None, typer.Option(help="The private key; ME.key beside the manifest unless given.")]
+Key = Annotated[
+    Path | None, typer.Option(help="The private key; beside the manifest, the one that it knows, unless given.")
+]
 Folder = Annotated[Path | None, typer.Option(help="Where the state is kept; beside the key unless given.")]
 Listen = Annotated[str | None, typer.Option(help="Listen here (host:port) instead of the address in the manifest.")]
 ThroughProxy = Annotated[
@@ -107,6 +109,7 @@ def agent_command(
     from tacit.federation.entries import Consent
     from tacit.federation.manifest import Manifest
     from tacit.federation.participation import participate
+    from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.diary import log
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
@@ -122,7 +125,7 @@ def agent_command(
         manifest,
         sheet,
         me=me,
-        key=key or federation.parent / f"{me}.key",
+        key=key or key_of(manifest, me, federation.parent),
         folder=folder,
         family=cost,
         listen=None if listen is None else host_and_port(listen, "listen"),

@@ -92,5 +92,7 @@ def _show(result: Assessment) -> None:
     if certificate is not None:
         say(certificate.statement())
         say(UNCOUNTED if telling is None or telling.tells is None else telling.tells.sentence())
+    for warning in result.warnings:
+        console.print(f"Warning: {warning}", style="yellow", markup=False)
     for problem in result.problems:
         console.print(f"Problem: {problem}", style="yellow", markup=False)

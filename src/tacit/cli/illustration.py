@@ -6,10 +6,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tacit.certificates import certify
-from tacit.network import Network
-from tacit.solving import Problem, solve
-from tacit.solving.illustration import EXCHANGED, POINTS, TRIANGLE, effective_costs, masks
+from tacit.solving.illustration import EXCHANGED, POINTS, against_the_third, agreed, effective_costs, masks
 
 
 def replay(console: Console) -> None:
@@ -20,8 +17,7 @@ def replay(console: Console) -> None:
         slope = f"(2·{point:g} {'−' if a > 0 else '+'} {abs(a):.1f})"
         table.add_row(str(agent), f"{point:g}", sent, f"{a:+.1f}", f"x² − {slope}x = x² {cost.affine[0]:+.1f}x")
     console.print(table)
-    answer = solve(Problem(TRIANGLE, effective_costs()))
-    certificate = certify(Network(TRIANGLE), {3}, sigma=1.0)
+    answer, certificate = agreed(), against_the_third()
     console.print(
         f"The masks add up to {abs(round(float(masks().sum()), 12)):g}. All three agree on x = {answer.x[0]:.9f}, "
         f"the mean of the x_i, {np.mean(list(POINTS.values())):g}.\n"

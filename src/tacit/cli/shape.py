@@ -1,7 +1,9 @@
-"""How commands look: flags have no type beside them, and paragraphs wrap to the width of the terminal."""
+"""How commands look: types that are words, and paragraphs that wrap to the width of the terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from textwrap import shorten
 from typing import Any
 
@@ -27,7 +29,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return arguments and options, --help with them."""
-        return without_types(super().get_params(ctx))
+        return with_plain_types(super().get_params(ctx))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return options that begin so, each with a line of help."""
@@ -39,7 +41,7 @@ class CommandGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return arguments and options, --help with them."""
-        return without_types(super().get_params(ctx))
+        return with_plain_types(super().get_params(ctx))
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return commands and options that begin so, each with a line of help."""
@@ -57,9 +59,21 @@ def on_one_line(items: list[Any]) -> list[Any]:
     return items
 
 
-def without_types(params: list[Any]) -> list[Any]:
-    """Return parameters, of which flags say nothing about a value that they do not take."""
+def with_plain_types(params: list[Any]) -> list[Any]:
+    """Return parameters as help shows them: no type beside a flag, and of lists the type of one entry."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
+        elif "display_type" not in vars(param):
+            param.display_type = partial(_plainly, param.display_type)
     return params
+
+
+def _plainly(display_type: Callable[..., str], *context: Any, **named: Any) -> str:
+    """Return the type of a value; dots say that there may be more of them.
+
+    >>> _plainly(lambda: "<list[str]>"), _plainly(lambda: "<int>")
+    ('<str> …', '<int>')
+    """
+    shown = display_type(*context, **named)
+    return f"<{shown[6:-2].lower()}> …" if shown.startswith("<list[") else shown

@@ -8,7 +8,8 @@ Everybody has a key of its own, all have the same manifest, and each starts an a
 
 A cost is one of tacit's families, `tacit.CallableCost` around functions of yours, or an object of your own class
 with what `tacit.typing.Cost` lists. `draw_up` makes the manifest from the members' cards and a `Plan`, as
-`tacit federation new` does, and `Manifest.read` reads it; its parts are `Member`, `Model`, `Masks` and `Stop`.
+`tacit federation new` does, and `Manifest.read` reads it; its parts are `Member`, `Model`, `Masks` and `Stop`. A
+member's next key is made by `write_next_card`, and taken into the manifest by `rekeyed`.
 """
 
 from tacit.federation.account import Permit, ask_ledger
@@ -17,6 +18,7 @@ from tacit.federation.checking import Assessment, check
 from tacit.federation.drawing_up import Plan, draw_up
 from tacit.federation.entries import Consent
 from tacit.federation.epochs import without
+from tacit.federation.expiry import last_days
 from tacit.federation.fitting import Fitting
 from tacit.federation.hiding import Hiding
 from tacit.federation.identity import fingerprint
@@ -24,6 +26,7 @@ from tacit.federation.joining import join
 from tacit.federation.leaving import Leaving, leave_out
 from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
+from tacit.federation.rotation import rekeyed, write_next_card
 from tacit.federation.sections import Masks, Member, Model, Stop
 from tacit.federation.standing import Condition, Standing, standing_of
 from tacit.federation.statements import Statements, statements_of
@@ -52,12 +55,15 @@ __all__ = [
     "draw_up",
     "fingerprint",
     "join",
+    "last_days",
     "leave_out",
     "participate",
     "read_card",
+    "rekeyed",
     "standing_of",
     "statements_of",
     "without",
     "write_card",
     "write_key",
+    "write_next_card",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import datetime
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from cryptography.hazmat.primitives import serialization
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import FileError, InputError
@@ -15,6 +15,7 @@ from tacit.federation.foreign import refuse_acting
 from tacit.federation.sections import Member, address_of
 from tacit.fields import read_fields
 from tacit.runtimes.peers.identity import der, refuse_bad_name, write_key
+from tacit.runtimes.peers.keys import read_key
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,6 +24,8 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     address: str
     certificate: str
+    signed: str = ""
+    """Where the key follows another one: the signature of the key before it, in hexadecimal."""
 
 
 class Paths(NamedTuple):
@@ -55,24 +58,48 @@ def read_cards(paths: Iterable[Path]) -> list[Card]:
     return list(cards.values())
 
 
-def write_card(folder: Path, name: str, address: str) -> Paths:
+def write_card(
+    folder: Path,
+    name: str,
+    address: str,
+    *,
+    passphrase_file: Path | None = None,
+    until: datetime.datetime | None = None,
+) -> Paths:
     """Make a new member: write its key, its certificate and its card, all of them or none; never over another.
 
-    NAME.key is readable by its owner alone. The card is public: whoever draws up the manifest gets it. Who only
-    dials out has an empty *address*.
+    NAME.key is readable by its owner alone, and locked with the passphrase in *passphrase_file*, if one is given.
+    The card is public: whoever draws up the manifest gets it. Who only dials out has an empty *address*. The key is
+    good *until* a moment, or for ever.
     """
+    return write_files(folder, name, address, passphrase_file=passphrase_file, until=until)
+
+
+def write_files(
+    folder: Path,
+    name: str,
+    address: str,
+    *,
+    passphrase_file: Path | None,
+    until: datetime.datetime | None,
+    follows: Path | None = None,
+    signed: Callable[[str], str] | None = None,
+) -> Paths:
+    """Write a key, its certificate and its card; one that *follows* another has what the other has *signed*."""
     refuse_bad_name(name)
     if address:
         address_of(Member(address, ""))
     path = folder / f"{name}.card"
     if not folder.is_dir():
         raise FileError(f"{folder}: the folder does not exist.")
-    if path.exists():
+    if follows is None and path.exists():
         raise FileError(f"{path}: is already there; move it away, or name another file.")
-    key, certificate = write_key(folder, name)
-    pem = certificate.read_text(encoding="utf-8")
+    key, certificate = write_key(folder, name, passphrase_file=passphrase_file, until=until, follows=follows)
+    path, pem = key.with_suffix(".card"), certificate.read_text(encoding="utf-8")
+    lines = [f'name = "{name}"', f'address = "{address}"', f'certificate = """\n{pem}"""']
+    lines += [] if signed is None else [f'signed = "{signed(pem)}"']
     try:
-        path.write_text(f'name = "{name}"\naddress = "{address}"\ncertificate = """\n{pem}"""\n', encoding="utf-8")
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     except OSError as error:
         for file in (key, certificate, path):
             file.unlink(missing_ok=True)
@@ -106,9 +133,5 @@ def certificate_of(path: Path) -> tuple[str, str]:
 
 def _refuse_strangers(path: Path, pem: str) -> None:
     """Refuse a certificate that is not of this key."""
-    try:
-        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
-    except (ValueError, TypeError) as error:
-        raise FileError(f"{path}: is no private key of a member.") from error
-    if key.public_key() != load_pem_x509_certificate(pem.encode()).public_key():
+    if read_key(path).public_key() != load_pem_x509_certificate(pem.encode()).public_key():
         raise InputError(f"is not the certificate of {path.name}.")

@@ -10,6 +10,7 @@ from typing import Any
 from tacit.certificates import Certificate
 from tacit.errors import InputError
 from tacit.federation.declared import telling_of
+from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import certified
 from tacit.federation.identity import fingerprint
 from tacit.federation.manifest import Manifest, refuse_strangers
@@ -51,6 +52,11 @@ class Assessment:
     def problems(self) -> list[str]:
         """All that is not as it should be, a sentence each."""
         return [*self._exposures(), *self.manifest.privacy.misfits(), *self._silences()]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What will not be as it should, if nobody does anything: a sentence each."""
+        return last_days(self.manifest)
 
     def _exposures(self) -> Iterator[str]:
         stamps = [NO_MASKS] if self.manifest.privacy.level == "none" else [*of_network(self.manifest.network())]
@@ -99,6 +105,7 @@ class Assessment:
             "private": self.certificate is not None and self.certificate.is_private,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "problems": self.problems,
+            "warnings": self.warnings,
         }
 
 
@@ -112,6 +119,7 @@ def check(
     if me is not None:
         refuse_strangers(manifest, [me])
     refuse_unspoken(manifest)
+    refuse_ended(manifest)
     telling = telling_of(manifest)
     certificate = certified(manifest, any=any, telling=telling)
     if me is None:

@@ -15,6 +15,7 @@ import msgspec
 
 from tacit.errors import InputError
 from tacit.federation.manifest import Manifest, refuse_strangers
+from tacit.federation.rotation import refuse_unsigned
 from tacit.runtimes.peers.epochs import carried_by
 from tacit.runtimes.peers.seat import Origin, Seat
 from tacit.spelling import did_you_mean
@@ -32,6 +33,10 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
         raise InputError(f"{missing[0][0]} and {missing[0][1]} are not linked.{meant}")
     if not gone and not down:
         raise InputError("say which member has left, or which link is down.")
+    return _next(manifest, gone, down)
+
+
+def _next(manifest: Manifest, gone: set[str], down: set[frozenset[str]]) -> Manifest:
     if gone and manifest.dropout != "exclude":
         raise InputError(
             'the members have agreed to wait (dropout = "wait"): nobody is left out of this run. Wait for '
@@ -54,20 +59,27 @@ def without(manifest: Manifest, *, members: Iterable[str] = (), links: Iterable[
 def refuse_unrelated(before: Manifest, after: Manifest) -> None:
     """Refuse a manifest that says anything else than the one before it, but who and which links are left out.
 
-    Members and the relay may have moved to another address; certificates stay.
+    Members and the relay may have moved to another address. A certificate stays, unless the key of before has
+    signed the new one.
     """
     stay = {name: before.members[name] for name in after.members if name in before.members}
     links = {frozenset(link) for link in after.links}
     down = [link for link in before.links if set(link) <= set(stay) and frozenset(link) not in links]
-    expected = without(before, members=set(before.members) - set(stay), links=down)
-    moved = {
-        name: msgspec.structs.replace(member, address=stay[name].address) if name in stay else member
-        for name, member in after.members.items()
-    }
+    fresh = {name for name in stay if after.members[name].certificate != stay[name].certificate}
+    for name in fresh:
+        refuse_unsigned(name, stay[name], after.members[name])
+    gone = set(before.members) - set(stay)
+    if fresh:
+        expected = _next(before, gone, {frozenset(link) for link in down})
+    else:
+        expected = without(before, members=gone, links=down)
+    moved = dict(after.members)
+    for name, member in stay.items():
+        moved[name] = member if name in fresh else msgspec.structs.replace(moved[name], address=member.address)
     if msgspec.structs.replace(after, members=moved, relay=before.relay) != expected:
         raise InputError(
             "this manifest does not follow from the one before it: from epoch to epoch members and links are left "
-            "out, and nothing else changes."
+            "out, members have new keys, and nothing else changes."
         )
 
 

@@ -1,17 +1,12 @@
-"""A member's identity to people: letters to compare by telephone, and secrets that follow from its key.
+"""A member's identity to people: letters to compare by telephone.
 
-Keys, certificates and what TLS makes of them are in `tacit.runtimes.peers.identity`.
+Certificates and what TLS makes of them are in `tacit.runtimes.peers.identity`, keys in `tacit.runtimes.peers.keys`.
 """
 
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-from tacit.errors import FileError
 from tacit.runtimes.peers.identity import der, pin
 
 _A_LINE = 8  # groups of four letters: narrow enough for any terminal
@@ -32,15 +27,3 @@ def spelled(letters: str) -> list[str]:
     plain = letters.replace("-", "")
     groups = [plain[k : k + 4] for k in range(0, len(plain), 4)]
     return ["-".join(groups[k : k + _A_LINE]) for k in range(0, len(groups), _A_LINE)]
-
-
-def derived(key: Path, label: str) -> bytes:
-    """Return a secret for one purpose, from a private key that serves another (HKDF-SHA-256, RFC 5869)."""
-    try:
-        private = serialization.load_pem_private_key(key.read_bytes(), password=None)
-    except (ValueError, TypeError, OSError) as error:
-        raise FileError(f"{key}: cannot be read as a private key.") from error
-    encoded = private.private_bytes(
-        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return HKDF(hashes.SHA256(), 32, salt=None, info=f"tacit: {label}".encode()).derive(encoded)

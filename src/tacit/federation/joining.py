@@ -14,6 +14,7 @@ import msgspec
 from tacit.costs import Family
 from tacit.federation.checking import refuse_unspoken
 from tacit.federation.epochs import Epochs
+from tacit.federation.expiry import refuse_ended
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member, address_of, host_and_port
 from tacit.runtimes.peers.agent import Agent
@@ -60,10 +61,12 @@ def join(
 
     *folder* keeps its private state; *key* is its private key, with the certificate beside it. *columns* are the
     names of the unknowns, where the data have any: neighbours who have others are refused. *proxy* is the URL of
-    one to dial through: socks5://host:port or http://host:port.
+    one to dial through: socks5://host:port or http://host:port. A key with a passphrase is unlocked with that in
+    the file which TACIT_KEY_PASSPHRASE_FILE names.
     """
     agreed = manifest if isinstance(manifest, Manifest) else Manifest.read(manifest)
     refuse_unspoken(agreed)
+    refuse_ended(agreed)
     return Agent(
         agreed.job(),
         seat_of(agreed, me),

@@ -7,8 +7,8 @@ from pathlib import Path
 from tacit.certificates.release import Version
 from tacit.costs import Family
 from tacit.errors import InputError
-from tacit.federation.identity import derived
 from tacit.federation.manifest import Manifest
+from tacit.runtimes.peers.keys import derived
 from tacit.solving import read_cost
 from tacit.solving.cost_files import read_arrays
 from tacit.solving.sections import Costs

@@ -9,6 +9,7 @@ Nothing is sent before the data match, the masks hide something and the ledger, 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
 from tacit.federation.checking import refuse_unspoken
 from tacit.federation.entries import Consent
+from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
@@ -30,6 +32,8 @@ from tacit.runtimes.peers.refusing import tell_unfit, tell_version
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
 from tacit.tables import Sheet, read_sheet
+
+log = logging.getLogger("tacit.peers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Participation:
 
         *on_answer* gets it at once, before this member stays for neighbours that may still need something.
         """
+        for sentence in last_days(self.manifest):
+            log.warning(sentence)
         enter = None if self.permit is None else self.permit.enter
         try:
             return self.agent.run(on_progress=on_progress, on_wait=on_wait, on_commit=enter, on_answer=on_answer)
@@ -99,6 +105,7 @@ def participate(
     if unspoken(manifest.protocol):
         tell_version(manifest.job(), seat_of(manifest, me), key, listen=listen, proxy=through)
     refuse_unspoken(manifest)
+    refuse_ended(manifest)
     folder = folder or key.parent
     if isinstance(data, Path) and data.suffix.lower() != ".npz":
         data = read_sheet(data)

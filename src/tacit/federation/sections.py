@@ -11,13 +11,15 @@ from tacit.runtimes.stopping import StoppingRule
 from tacit.solving.sections import Costs, Privacy, Stopping
 
 
-class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One member."""
 
     address: str
     """Where it listens: host:port; empty where it only dials out, and nobody can connect to it."""
     certificate: str
     """Its certificate, as `tacit keygen` wrote it."""
+    signed: str = ""
+    """Where it follows another one: the signature of the key before it, in hexadecimal."""
 
 
 class Masks(Privacy, frozen=True, forbid_unknown_fields=True):

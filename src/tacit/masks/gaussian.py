@@ -44,7 +44,8 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
         np.multiply(w >> np.uint64(1), 2.0**-64, out=z)
         z += 2.0**-65
         ndtri(z, out=z)
-        z *= (w & np.uint64(1)) * (2.0 * scale) - scale
+        z.view(np.uint64)[:] ^= w << np.uint64(63)  # z ≤ 0 gets its sign from the lowest bit
+        z *= -scale
         if each is not None:
             z *= each[block]
         np.rint(z, out=z)

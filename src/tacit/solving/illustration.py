@@ -11,10 +11,14 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
+from tacit.certificates import Certificate, certify
 from tacit.costs import Quadratic
 from tacit.masks import mask
 from tacit.network import Network
 from tacit.runtimes import Stacked
+from tacit.solving.answer import Answer
+from tacit.solving.problem import Problem
+from tacit.solving.solve import solve
 from tacit.typing import Array
 
 TRIANGLE = nx.Graph([(1, 2), (1, 3), (2, 3)])
@@ -32,3 +36,13 @@ def effective_costs() -> list[Quadratic]:
     """Return h̃_i = h_i + a_i x, eq. (5)."""
     costs = [Quadratic.distance([point]) for point in POINTS.values()]
     return [cost.with_affine(cost.affine + a) for cost, a in zip(costs, masks(), strict=True)]
+
+
+def agreed() -> Answer:
+    """Return what all three agree on, from effective costs alone."""
+    return solve(Problem(TRIANGLE, effective_costs()))
+
+
+def against_the_third() -> Certificate:
+    """Return what is guaranteed against agent 3, with σ = 1."""
+    return certify(Network(TRIANGLE), {3}, sigma=1.0)

@@ -55,18 +55,23 @@ class LabelInference:
         if public.features is None or public.slopes is None:
             return {}
         return {
-            int(agent): likeliest_labels(public.features[agent], public.slopes[agent] - gradient)
+            int(agent): likeliest_labels(public.features[agent], (public.slopes[agent] - gradient)[None])[0]
             for agent, gradient in zip(estimate.agents, estimate.values, strict=True)
         }
 
 
-def likeliest_labels(A: Array, total: Array) -> Array:
-    """Return y in {0, 1}^r with Aᵀy nearest to *total*: all are tried, or the relaxed solution is rounded."""
+def likeliest_labels(A: Array, totals: Array) -> Array:
+    """Return y in {0, 1}^r with Aᵀy nearest to each of *totals*, (totals, m): (totals, r).
+
+    All are tried, |s − t|² = |s − c|² − 2 (s − c)ᵀ(t − c) + …, or the relaxed solution is rounded.
+    """
     if len(A) <= _TRIED:
-        stories = _stories(len(A))
-        return np.asarray(stories[np.square(stories @ A - total).sum(axis=1).argmin()])
-    relaxed = np.linalg.lstsq(A.T, total - 0.5 * A.sum(axis=0), rcond=None)[0]
-    return (relaxed > 0.0).astype(np.float64)
+        stories, around = _stories(len(A)), totals.mean(axis=0)
+        sums = stories @ A - around
+        distances = np.square(sums).sum(axis=1)[:, None] - 2.0 * sums @ (totals - around).T
+        return np.asarray(stories[distances.argmin(axis=0)])
+    relaxed = np.linalg.lstsq(A.T, (totals - 0.5 * A.sum(axis=0)).T, rcond=None)[0]
+    return (relaxed.T > 0.0).astype(np.float64)
 
 
 @lru_cache(maxsize=_TRIED + 1)

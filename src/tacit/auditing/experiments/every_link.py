@@ -8,52 +8,23 @@ that is a little too thin on one link, or follows from others, shows however man
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 from scipy.stats import chi2
 
 from tacit.auditing import statistics
 from tacit.auditing.experiments.setting import Setting
-from tacit.auditing.experiments.terms import both_ways
 from tacit.auditing.judging.verdict import RISK, Verdict, judge_statistics
 from tacit.auditing.recording.release import groups_of
 from tacit.auditing.statistics import Statistic
 from tacit.typing import Array
 
 
-class LinkErrors(NamedTuple):
-    """What is left of one end's coefficient to everybody but the two ends, in steps of the lattice."""
-
-    errors: Array
-    """z_i − α_i of the first end of every link, (E, coordinates)."""
-    sizes: Array
-    """Their deviations."""
-    own: NDArray[np.bool_]
-    """Which terms belong to which link, (E, terms)."""
-    secrets: NDArray[np.int64]
-    """α_i, (E, coordinates)."""
-
-
-def alone(setting: Setting) -> LinkErrors:
-    """Look at every link with the eyes of everybody but its ends."""
-    whole = setting.drawn()
-    senders, receivers = whole.terms.senders, whole.terms.receivers
-    out, back = both_ways(senders, receivers)
-    i = senders[out]
-    steps, sizes = whole.steps[out], whole.sizes[0][out, None] * whole.sizes[1]
-    if back is not None:
-        steps, sizes = whole.steps[back] - steps, np.sqrt(2.0) * sizes
-    own = (senders[out][:, None] == senders) & (receivers[out][:, None] == receivers)
-    own |= (senders[out][:, None] == receivers) & (receivers[out][:, None] == senders)
-    return LinkErrors(steps + whole.misfit[i], sizes, own, whole.terms.plain_words.view(np.int64)[i])
-
-
 def links(setting: Setting) -> Verdict:
     """Errors are N(0, 2σ²) on every link, independent of all masks on other links."""
-    seen, terms = alone(setting), setting.drawn().y
-    y = seen.errors / seen.sizes
+    seen, terms = setting.alone(), setting.drawn().y
+    y = seen.errors / (seen.sizes[0] * seen.sizes[1])
     columns = y.shape[1]
     tests = statistics.squares("on a link", np.square(y).sum(axis=1), columns)
     for where, labels in groups_of(setting.masks, columns):
@@ -62,7 +33,9 @@ def links(setting: Setting) -> Verdict:
     products = (y.astype(np.float32) @ terms.astype(np.float32).T).astype(np.float64)
     products /= np.where(length > 0.0, length, 1.0)
     products[seen.own] = 0.0  # the link's own terms
-    tests += [*statistics.shape(y, "on a link"), *statistics.shape(y.reshape(1, -1), "over all links")]
+    shares = ndtr(y)
+    tests += statistics.shape(y, "on a link", shares=shares)
+    tests += statistics.shape(y.reshape(1, -1), "over all links", shares=shares.reshape(1, -1))
     tests += [statistics.normal(products, "masks on two links go together")]
     thinnest = _detectable(columns, RISK / len(tests) / len(y))
     return judge_statistics(
@@ -73,8 +46,9 @@ def links(setting: Setting) -> Verdict:
 
 def bits_of_links(setting: Setting) -> tuple[int, list[Statistic]]:
     """Look at the low bits of every link's mask, in steps of the lattice: balanced, and independent of α's."""
-    seen = alone(setting)
-    bits = int(np.floor(np.log2(float(seen.sizes.min()))))  # in bits above, the shape of the Gaussian shows
+    seen = setting.alone()
+    thinnest = float(seen.sizes[0].min() * seen.sizes[1].min())
+    bits = int(np.floor(np.log2(thinnest)))  # in bits above, the shape of the Gaussian shows
     steps = np.rint(seen.errors).astype(np.int64)
     tests = [
         statistics.balance(steps, bits, "in a mask"),

@@ -61,13 +61,14 @@ def infer_labels(setting: Setting, costs: Sequence[Logistic], labels: Sequence[A
     slopes = np.stack([cost.affine for cost in costs])
     m = slopes.shape[1]
 
-    def right(z: Array) -> float:
-        guessed = np.concatenate([likeliest_labels(costs[i].A, -z[k]) for k, i in known])
-        return float((guessed == np.concatenate([labels[i] for _, i in known])).mean())
+    def right(z: Array) -> Array:
+        """Return the share of right labels in every copy of z, (agents, m, copies)."""
+        hits = [likeliest_labels(costs[i].A, -z[k].T) == labels[i] for k, i in known]
+        return np.concatenate(hits, axis=1).mean(axis=1)
 
     done = setting.released(np.tile(slopes, (1, _COPIES)))
     z = coefficients(done.views[0], done.public)[1]
-    hits = [right(z[:, m * k : m * (k + 1)]) for k in range(_COPIES)]
-    expected = [right(slopes[setting.honest] + setting.ideal(m)) for _ in range(_IDEAL)]
-    says = f"of labels right; the certificate's own law gives {100 * float(np.mean(expected)):.0f} %"
-    return judge_mean(NAME, np.array(hits), np.array(expected), says=says, rng=setting.rng)
+    hits = right(z.reshape(len(z), _COPIES, m).transpose(0, 2, 1))
+    expected = right(np.stack([slopes[setting.honest] + setting.ideal(m) for _ in range(_IDEAL)], axis=2))
+    says = f"of labels right; the certificate's own law gives {100 * float(expected.mean()):.0f} %"
+    return judge_mean(NAME, hits, expected, says=says, rng=setting.rng)

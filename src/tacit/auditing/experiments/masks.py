@@ -55,10 +55,9 @@ def single(setting: Setting) -> Verdict:
     seen += statistics.evenness("from release to release", by_link.sum(axis=1), releases[0].size)
     seen += statistics.evenness("from link to link", by_link.ravel(), releases.shape[2])
     some = slice(0, max(1, _SOME // len(y)))
-    seen += [
-        *statistics.shape(y, "on a link, one way"),
-        *statistics.shape(y[:, some].reshape(1, -1), "over all links"),
-    ]
+    shares, few = whole.terms.u, whole.terms.u[:, some].reshape(1, -1)
+    seen += statistics.shape(y, "on a link, one way", shares=shares)
+    seen += statistics.shape(y[:, some].reshape(1, -1), "over all links", shares=few)
     seen += statistics.tails(y, "on all links", setting.rng)
     seen += [statistics.balance(whole.steps[:, some], whole.terms.bits, "on a link, one way")]
     seen += statistics.cells(whole.steps[:, some], whole.terms.bits, "on all links")

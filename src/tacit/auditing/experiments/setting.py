@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.auditing.experiments.link_errors import LinkErrors, link_errors
 from tacit.auditing.experiments.terms import Gaussian, gaussian
 from tacit.auditing.recording.release import Keys, Released, bound_of, release, scales_of
 from tacit.auditing.trials.game import honest_part
@@ -39,6 +40,8 @@ class Setting:
     """Releases as small as the problem, where every single mask is looked at."""
     kept: dict[str, list[Gaussian]] = field(default_factory=dict, repr=False, compare=False)
     """Terms that several experiments look at."""
+    kept_links: list[LinkErrors] = field(default_factory=list, repr=False, compare=False)
+    """What everybody but its ends sees of every link, once somebody has asked."""
     part: list[tuple[Array, NDArray[np.intp]]] = field(default_factory=list, repr=False, compare=False)
     """What is left of the network without the coalition, once somebody has asked."""
 
@@ -115,6 +118,12 @@ class Setting:
             columns = min(self.longest, max(self.columns, _ENOUGH // each), max(_COLUMNS, _NUMBERS // each))
             self.kept["one"] = [gaussian(self.masks, self.network, self.varied(columns), keys=self.keys)]
         return self.kept["one"][0]
+
+    def alone(self) -> LinkErrors:
+        """Return every link by itself, in these releases of many coordinates."""
+        if not self.kept_links:
+            self.kept_links.append(link_errors(self.drawn()))
+        return self.kept_links[0]
 
     def several(self) -> list[Gaussian]:
         """Return all terms of many releases as small as the problem, drawn once; none where all have one size."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -98,8 +99,7 @@ def gaussian(masks: Once, network: Network, secrets: Array, *, keys: Keys) -> Ga
     step = done.public.step
     plain = np.rint(done.secrets / step) * step
     misfit = effective - plain
-    np.subtract.at(misfit, exchange.receivers, values)
-    np.add.at(misfit, exchange.senders, values)
+    misfit -= _flow(exchange, len(network)) @ values
     misfit /= step
     scales = scales_of_links(masks, network)
     senders, receivers = exchange.senders.astype(np.intp), exchange.receivers.astype(np.intp)
@@ -179,6 +179,14 @@ def both_ways(
     there = [pair for pair in row if pair[0] < pair[1]]
     back = [row[pair[::-1]] for pair in there if pair[::-1] in row]
     return np.array([row[pair] for pair in there]), np.array(back) if back else None
+
+
+def _flow(exchange: Exchange, agents: int) -> sp.csr_array:
+    """Return what adds up the terms that came to an agent, less those that went from it, (n, terms)."""
+    terms = np.arange(len(exchange.senders))
+    ends = np.concatenate([exchange.receivers, exchange.senders])
+    signs = np.repeat([1.0, -1.0], len(terms))
+    return sp.csr_array((signs, (ends, np.tile(terms, 2))), shape=(agents, len(terms)))
 
 
 def _effective(view: View) -> Array:

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from tacit.auditing.statistics.statistic import Statistic, normal, worst_of
+from tacit.auditing.statistics.statistic import Statistic, largest_normal, normal, worst_of
 from tacit.typing import Array
 
 _ENOUGH = 2000  # products in a sum that is taken for normal
+_AT_ONCE = 256  # rows that are looked at together
 
 
 def joint(y: Array) -> list[Statistic]:
@@ -84,14 +85,33 @@ def correlations(
     length = np.linalg.norm(other, axis=1)
     if not (length > 0).any():
         return []
-    z = (first @ other[length > 0].T / length[length > 0]).astype(np.float64)
     if second is None:
         if not (length > 0).all():
             return [Statistic(0.0, "beaten", f"{says}: a row is constant")]
-        a, b = np.triu_indices(len(first), 1)
-        apart_from_own = (a - b) % rows != 0 if rows else np.ones(len(a), dtype=bool)
-        z = z[a[apart_from_own], b[apart_from_own]]
-    return [normal(z, says)] if z.size else []
+        return _with_each_other(first, length, rows, says)
+    worst, count = 0.0, 0
+    for start in range(0, len(first), _AT_ONCE):
+        z = first[start : start + _AT_ONCE] @ other[length > 0].T / length[length > 0]
+        worst, count = max(worst, _largest(z)), count + z.size
+    return [largest_normal(worst, count, says)] if count else []
+
+
+def _with_each_other(first: NDArray[Any], length: NDArray[Any], rows: int, says: str) -> list[Statistic]:
+    """Look at every two rows once, some of them beside all that follow at a time: memory costs time."""
+    worst, count = 0.0, 0
+    for start in range(0, len(first), _AT_ONCE):
+        z = first[start : start + _AT_ONCE] @ first[start:].T / length[start:]
+        a, b = np.arange(len(z))[:, None], np.arange(z.shape[1])
+        apart_from_own = b > a
+        if rows:
+            apart_from_own &= (a - b) % rows != 0
+        worst = max(worst, _largest(np.where(apart_from_own, z, 0.0)))
+        count += int(apart_from_own.sum())
+    return [largest_normal(worst, count, says)] if count else []
+
+
+def _largest(z: NDArray[Any]) -> float:
+    return max(float(z.max()), -float(z.min()))
 
 
 def triples(u: Array, says: str) -> list[Statistic]:

@@ -43,5 +43,9 @@ def together(seen: Sequence[Statistic]) -> float | None:
 
 def normal(z: Array, says: str) -> Statistic:
     """Look at numbers that must be standard normal one by one, for the largest."""
-    worst = float(np.abs(z).max(initial=0.0))
-    return Statistic(worst_of(2.0 * float(ndtr(-worst)), z.size), "beaten", f"{says}: {worst:.1f} deviations")
+    return largest_normal(float(np.abs(z).max(initial=0.0)), z.size, says)
+
+
+def largest_normal(worst: float, count: int, says: str) -> Statistic:
+    """Look at the largest of so many numbers, whatever their signs, that must be standard normal."""
+    return Statistic(worst_of(2.0 * float(ndtr(-worst)), count), "beaten", f"{says}: {worst:.1f} deviations")

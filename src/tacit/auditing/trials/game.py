@@ -37,6 +37,7 @@ from tacit.network import Network
 from tacit.typing import Array
 
 _ROC = 101
+_NUMBERS = 1 << 21  # masks that are drawn for games together: more would leave the cache, and take memory
 
 
 class Game(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,12 +88,18 @@ def play(
     scores, scales = [], scales_of(masks, games // 2)
     bound = bound_of(masks, network) / max(1.0, float(scales.max()))
     mu, distance = worlds_apart(mu, sigma or 1.0, change, laplacian, bound=bound)
+    width = len(scales_of(masks, 1))
+    together = width * max(1, _NUMBERS // (2 * len(network.links) * width))
     for sign in (-0.5, 0.5):
-        secrets = np.zeros((len(network), len(scales)))
-        secrets[honest] = sign * distance * np.outer(change, scales)  # thinner masks have nearer worlds
-        done = release(masks, network, secrets, coalition, keys=keys)
-        z = np.concatenate([evidence(view, done.public) for view in done.views], axis=1)
-        scores.append(NeymanPearson()(z / done.scales, change, laplacian))
+        held = []
+        for start in range(0, len(scales), together):
+            some = scales[start : start + together]
+            secrets = np.zeros((len(network), len(some)))
+            secrets[honest] = sign * distance * np.outer(change, some)  # thinner masks have nearer worlds
+            done = release(masks, network, secrets, coalition, keys=keys)
+            z = np.concatenate([evidence(view, done.public) for view in done.views], axis=1)
+            held.append(z / done.scales)
+        scores.append(NeymanPearson()(np.concatenate(held, axis=1), change, laplacian))
     return result(scores[0], scores[1], mu if sigma is not None else 0.0)
 
 

@@ -47,6 +47,7 @@ from tacit.runtimes.peers.ending import outcome_of, part, say_goodbye_again, wri
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
 from tacit.runtimes.peers.identity import der
+from tacit.runtimes.peers.keys import is_locked, read_key
 from tacit.runtimes.peers.last_words import sound
 from tacit.runtimes.peers.linking import connections, finished, restored
 from tacit.runtimes.peers.proxies import Proxy
@@ -132,6 +133,8 @@ class Agent:
                 )
         if self.key.stat().st_mode & 0o077:
             raise InputError(f"{self.key}: others can read it; use chmod 600.")
+        if is_locked(self.key):
+            read_key(self.key)  # refuses a wrong passphrase before anything else
         if der(certificate.read_bytes()) != der(self.seat.place.certificate):
             raise InputError(f"{certificate}: is not the certificate by which the others know {self.me}.")
 

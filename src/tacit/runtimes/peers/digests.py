@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from tacit.costs import Family
+from tacit.runtimes.peers.keys import derived
 from tacit.typing import Array
 
 
@@ -23,7 +24,7 @@ def digest_of_cost(cost: Family, x0: Array, key: Path) -> bytes:
         for x in (x0, x0 + 1.0, x0 + np.cos(np.arange(len(x0)))):
             for vector in (cost.grad(x), cost.rough_prox(x, 1.0)):
                 values += [f"{value:.7e}" for value in np.asarray(vector, dtype=np.float64).ravel()]
-    return hashlib.blake2b(" ".join(values).encode(), key=hashlib.sha256(key.read_bytes()).digest()).digest()
+    return hashlib.blake2b(" ".join(values).encode(), key=derived(key, "digest of a cost")).digest()
 
 
 def digest_of_columns(columns: Sequence[str], session: str) -> str:

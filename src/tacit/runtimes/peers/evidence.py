@@ -16,11 +16,12 @@ from typing import Any
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509 import load_pem_x509_certificate
 
 from tacit.errors import EquivocationError, FileError
+from tacit.runtimes.peers.keys import read_key
 from tacit.runtimes.peers.seat import Seat
 
 _SIGNED = ec.ECDSA(hashes.SHA256())
@@ -55,8 +56,7 @@ def signed(error: EquivocationError, *, seat: Seat, key: Path) -> bytes:
         own=error.own,
         theirs=error.theirs,
     )
-    secret: Any = serialization.load_pem_private_key(key.read_bytes(), password=None)
-    signature = secret.sign(_signed_bytes(statement), _SIGNED).hex()
+    signature = read_key(key).sign(_signed_bytes(statement), _SIGNED).hex()
     return msgspec.json.format(msgspec.json.encode(Evidence(statement=statement, signature=signature)), indent=2)
 
 

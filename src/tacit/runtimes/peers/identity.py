@@ -2,8 +2,8 @@
 
 ECDSA P-256, self-signed, CA:FALSE. A peer is known by the SHA-256 of its certificate, compared after every
 handshake and bound to its name; there is no authority and no trust on first use. TLS 1.3 only, both sides
-authenticated. Certificates do not expire, and nobody looks at a clock: who is trusted is in the manifest, and
-whoever is not any more is left out of the next one.
+authenticated. Links look at no clock: who is trusted is in the manifest, and whoever is not any more is left out of
+the next one. A certificate may have a last day, which is looked at before a run (`tacit.federation.expiry`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
+import itertools
 import os
 import re
 import ssl
@@ -23,8 +24,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tacit.errors import FileError, InputError
+from tacit.runtimes.peers.keys import passphrase_for, read_passphrase, root_of, written
 
-_EVER = datetime.datetime(1970, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59)  # RFC 5280: no end is known
+_ALWAYS = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+NEVER = datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC)
+"""When a certificate ends that has no last day: RFC 5280."""
 _NO_CHECK_TIME = 0x200000  # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which `ssl` has no name
 
 
@@ -34,8 +38,8 @@ def refuse_bad_name(name: str) -> None:
         raise InputError(f"{name!r} is no name for a member: use 1 to 64 letters, digits, dots and hyphens.")
 
 
-def generate(name: str) -> tuple[bytes, bytes]:
-    """Return a new private key and its certificate, both as PEM."""
+def generate(name: str, *, until: datetime.datetime | None = None) -> tuple[ec.EllipticCurvePrivateKey, bytes]:
+    """Return a new private key, and its certificate as PEM; it is good *until* a moment, or for ever."""
     refuse_bad_name(name)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -49,33 +53,42 @@ def generate(name: str) -> tuple[bytes, bytes]:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(_EVER[0])
-        .not_valid_after(_EVER[1])
+        .not_valid_before(_ALWAYS)
+        .not_valid_after(until or NEVER)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(usage, critical=True)
         .sign(key, hashes.SHA256())
     )
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return secret, certificate.public_bytes(serialization.Encoding.PEM)
+    return key, certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
+def write_key(
+    folder: str | Path,
+    name: str,
+    *,
+    passphrase_file: str | Path | None = None,
+    until: datetime.datetime | None = None,
+    follows: Path | None = None,
+) -> tuple[Path, Path]:
     """Write NAME.key (readable by its owner alone) and NAME.crt; never over one that is there.
 
-    Return both paths: the key for `Agent`, the certificate for the `Member` in everybody's manifest.
+    Return both paths: the key for `Agent`, the certificate for the `Member` in everybody's manifest. The key is
+    locked with the passphrase in *passphrase_file*, and is good *until* a moment. One that *follows* another is
+    called NAME.2.key, NAME.3.key and so on, and takes along by what the member knows its state and ledger again.
     """
     refuse_bad_name(name)
-    key_path, certificate_path = Path(folder) / f"{name}.key", Path(folder) / f"{name}.crt"
+    passphrase = None if passphrase_file is None else read_passphrase(Path(passphrase_file))
+    root = None if follows is None else root_of(follows)
+    stem = name if follows is None else _next_stem(Path(folder), name)
+    key_path, certificate_path = Path(folder) / f"{stem}.key", Path(folder) / f"{stem}.crt"
     for path in (key_path, certificate_path):
         if path.exists():
             raise FileError(f"{path}: is already there; a new key would make a new member.")
-    key, certificate = generate(name)
+    key, certificate = generate(name, until=until)
     try:
         descriptor = os.open(key_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(key)
+            file.write(written(key, passphrase=passphrase, root=root))
         certificate_path.write_bytes(certificate)
     except OSError as error:
         for path in (key_path, certificate_path):  # one without the other is no use, and would be in the way
@@ -85,6 +98,12 @@ def write_key(folder: str | Path, name: str) -> tuple[Path, Path]:
             f"{folder}: a key cannot be written there ({error.strerror}); make room, or name another folder."
         ) from error
     return key_path, certificate_path
+
+
+def _next_stem(folder: Path, name: str) -> str:
+    """Return what the next key of a member is called: one more than those that are there."""
+    numbers = itertools.count(2)
+    return next(stem for k in numbers if not (folder / f"{(stem := f'{name}.{k}')}.key").exists())
 
 
 def der(pem: bytes | str) -> bytes:
@@ -108,7 +127,10 @@ def context(key: Path, certificate: Path, trusted: Iterable[str], *, server: boo
     made.check_hostname = False  # the pin says more than a host name
     made.verify_mode = ssl.CERT_REQUIRED
     made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN | ssl.VerifyFlags(_NO_CHECK_TIME)
-    made.load_cert_chain(certificate, key)
+    try:
+        made.load_cert_chain(certificate, key, password=lambda: passphrase_for(key))
+    except ssl.SSLError as error:
+        raise FileError(f"{key}: is no private key of {certificate.name}, or has another passphrase.") from error
     made.load_verify_locations(cadata="\n".join(trusted))
     if server:
         made.num_tickets = 0

@@ -15,7 +15,7 @@ from whoever is not that agent. So every onlooker that counts is, or has with it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -79,6 +79,8 @@ class _Test:
     table: OpenRows
     precision: float
     strangers: int
+    sizes: dict[tuple[bytes, int], tuple[NDArray[np.intp], range]] = field(default_factory=dict, repr=False)
+    """Answers of `_sizes`."""
 
     @cached_property
     def records(self) -> NDArray[np.intp]:
@@ -156,6 +158,12 @@ class _Test:
 
         The range ends before *least*, before those who leave one agent, or before the first who are told one.
         """
+        key = (order.tobytes(), least)
+        if key not in self.sizes:
+            self.sizes[key] = self._sizes_anew(order, least)
+        return self.sizes[key]
+
+    def _sizes_anew(self, order: NDArray[np.intp], least: int) -> tuple[NDArray[np.intp], range]:
         closed = self.table.closed[order]
         if closed.any():
             order = np.concatenate([order[closed], order[~closed]])

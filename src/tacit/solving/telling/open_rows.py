@@ -36,6 +36,8 @@ _LOOK, _ZEROS = 64, 0.25
 """Rows that are looked at, and the share of zeros in them beyond which zeros are worth more than that."""
 _ENTRIES = 8192
 """Entries that are looked at together where order does not matter: memory that is asked for takes time."""
+_WIDE = 64
+"""Columns beyond which tables of one length are reduced as one array, which is faster."""
 _OF_EACH = 4
 """Rows that are taken of each column where others are zero."""
 
@@ -71,9 +73,7 @@ class OpenRows:
             len(rows) if part.some is None else -1 for part, rows in zip(labels, tables, strict=True)
         ]
         rows = np.concatenate([*shown, np.zeros((1, shown[0].shape[1]))])
-        starts = np.cumsum(counts) - counts
-        largest = np.maximum(np.maximum.reduceat(rows, starts, axis=0), -np.minimum.reduceat(rows, starts, axis=0))
-        largest[counts == 0] = 0.0  # where reduceat takes the next row
+        largest = _largest(rows, counts)
         sizes = largest.max(axis=1)
         for i in np.flatnonzero(~complete).tolist():
             largest[i] = np.abs(tables[i]).max(axis=0)
@@ -92,6 +92,8 @@ class OpenRows:
         """How many rows of each agent are not zero in which column, (n, m); at least so many of a long table."""
         if self.twins is not None:
             return self.twins.entries
+        if self.rows[:-1].all():
+            return np.repeat(self.counts[:, None], self.rows.shape[1], axis=1)
         has = self.counts > 0
         out = np.zeros(self.largest.shape, dtype=np.intp)
         starts = np.cumsum(self.counts) - self.counts
@@ -161,18 +163,29 @@ class OpenRows:
         able = (self.counts > len(columns)) & self.held[:, columns].all(axis=1)
         if self.is_sparse and able.any():
             able &= (self.entries[:, columns] > 1).all(axis=1)  # a row that is alone in a column stands alone
-        if not (able & ~out).any():
+        able &= ~out
+        if not able.any():
             return out
-        starts, largest = np.cumsum(self.counts) - self.counts, self.largest[:, columns].max(axis=0)
+        largest = self.largest[:, columns].max(axis=0)
+        if self.twins is not None:
+            counts, kinds = self.twins.counts[able], _chosen(self.twins.rows, columns)
+            out[able] = closed(np.where(counts[..., None] > 0, kinds, 0.0), largest, repeated=counts > 1)
+            return out
         needed, most = _needed(len(columns)), int(self.counts.max())
-        for width in (needed, most) if needed < most else (most,):
+        for width in (needed, most) if needed < most and not self.is_sparse else (most,):
             long = np.flatnonzero(able & ~out)
             if len(long):
-                places, size = np.arange(width), self.counts[long, None]
-                places = np.where(size > width, places * size // width, places)
-                rows = np.where(places < size, starts[long, None] + places, len(self.rows) - 1)
-                out[long] = closed(self.rows[rows][..., columns], largest)
+                out[long] = closed(_chosen(self._some(long, width), columns), largest)
         return out
+
+    def _some(self, agents: NDArray[np.intp], width: int) -> Array:
+        """Return so many rows of each of these agents, (agents, width, m), and zeros for those who have fewer."""
+        if len(agents) == len(self.counts) and (self.counts == width).all():
+            return self.rows[:-1].reshape(len(agents), width, -1)
+        starts = (np.cumsum(self.counts) - self.counts)[agents, None]
+        places, size = np.arange(width), self.counts[agents, None]
+        places = np.where(size > width, places * size // width, places)
+        return np.asarray(self.rows[np.where(places < size, starts + places, len(self.rows) - 1)])
 
     @cached_property
     def leverage(self) -> Array:
@@ -181,7 +194,7 @@ class OpenRows:
         if twins is not None and twins.apart:
             return np.asarray(twins.counts @ (1.0 / twins.counts.sum(axis=0)))
         rows = _chosen(self._every, columns)
-        products = rows.T @ rows if twins is None else _chosen(_chosen(twins.products, columns).T, columns)
+        products = rows.T @ rows if twins is None else (rows.T * twins.counts.sum(axis=0)) @ rows
         scale = 1.0 / np.sqrt(np.diag(products))
         units = np.outer(scale, scale)
         inverse = units * np.linalg.inv(products * units + DEPENDENT * np.eye(len(columns)))
@@ -224,6 +237,8 @@ class OpenRows:
     def _hide_each_other(self, agents: NDArray[np.intp]) -> bool:
         if self.twins is not None:
             kinds, repeated = self.twins.of_agents(agents)
+            if len(kinds) == len(self.twins.rows) and repeated.all():
+                return True
             table = _chosen(kinds, self.columns)
             return bool(closed(table[None], self._most, repeated=repeated[None]).all())
         rows = self._of(agents)
@@ -300,6 +315,17 @@ class OpenRows:
 def _needed(unknowns: int) -> int:
     """Return how many rows in general position depend on each other so plainly that digits do not matter."""
     return unknowns + unknowns // 4 + 8
+
+
+def _largest(rows: Array, counts: NDArray[np.intp]) -> Array:
+    """Return the largest entry of every agent's rows in each column, whatever its sign, (n, m)."""
+    if rows.shape[1] > _WIDE and (counts == counts[0]).all() and counts[0]:
+        each = rows[:-1].reshape(len(counts), counts[0], -1)
+        return np.asarray(np.maximum(each.max(axis=1), -each.min(axis=1)))
+    starts = np.cumsum(counts) - counts
+    out = np.maximum(np.maximum.reduceat(rows, starts, axis=0), -np.minimum.reduceat(rows, starts, axis=0))
+    out[counts == 0] = 0.0  # where reduceat takes the next row
+    return np.asarray(out)
 
 
 def _chosen(rows: Array, columns: NDArray[np.intp]) -> Array:

@@ -100,11 +100,6 @@ class Twins:
             return self.counts
         return (self.counts.astype(np.float64) @ (self.rows != 0)).astype(np.intp)
 
-    @property
-    def products(self) -> Array:
-        """AᵀA of all rows."""
-        return np.asarray((self.rows.T * self.counts.sum(axis=0)) @ self.rows)
-
 
 def left_by(counts: NDArray[np.intp], order: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return what agents order[k:] have together, for every k."""

@@ -1,0 +1,14 @@
+"""Real agents, one process each: `tacit.runtimes.peers` under the name that people import."""
+
+from tacit.runtimes.peers import Agent, Bulletin, Diary, Endpoint, Report, Seat, run, serve_monitoring
+
+__all__ = [
+    "Agent",
+    "Bulletin",
+    "Diary",
+    "Endpoint",
+    "Report",
+    "Seat",
+    "run",
+    "serve_monitoring",
+]
