@@ -25,12 +25,14 @@ from tacit.cli import app
 from tacit.protocol.versions import EDITIONS, common
 
 MADE_BY_TACIT = (
+    tacit.federation.SeriesAccount,
     tacit.federation.Assessment,
     tacit.federation.Leaving,
     tacit.federation.Participation,
     tacit.federation.Permit,
     tacit.federation.Standing,
     tacit.federation.Statements,
+    tacit.federation.TakingIn,
 )
 
 

@@ -402,3 +402,29 @@ def test_a_manifest_whose_masks_hide_nothing_is_not_private_and_nobody_takes_par
     code, _, err = run("agent", "f.toml", "--me", "north", "--data", "d.csv")
     assert code == 2
     assert "hide nothing of" in err
+
+
+def test_a_newcomer_is_taken_in_once_its_price_was_said_and_accepted(run, cards, monkeypatch):
+    assert run("federation", "new", "f.toml", "--unknowns", "2", "--cost", "ridge", "--links", "3")[0] == 0
+    assert run("keygen", "--name", "valley", "--dial-out")[0] == 0
+    words = ("federation", "with", "f.toml", "next.toml", "--card", "valley.card")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    code, out, _ = run(*words)
+    assert code == 1, "the answer is no"
+    assert "What it costs valley: all it brings." in out
+    assert not Path("next.toml").exists()
+    code, out, _ = run(*words, "--yes")
+    assert code == 0
+    assert "  tacit agent next.toml --me NAME --data FILE --accept-exposure\n" in out
+    assert "Fingerprint of valley, to be compared by telephone:" in out
+    code, out, _ = run("federation", "with", "next.toml", "third.toml", "--card", "east.card", "--yes")
+    assert code == 2
+    for name in ("hill", "lake", "moor"):
+        assert run("keygen", "--name", name)[0] == 0
+    more = [word for name in ("hill", "lake", "moor") for word in ("--card", f"{name}.card")]
+    code, out, _ = run("federation", "with", "next.toml", "third.toml", *more, "--yes", "--json")
+    assert code == 0
+    assert json.loads(out)["newcomers"] == ["hill", "lake", "moor"]
+    assert {agent for each in json.loads(out)["exposures"] for agent in each["agents"]} == {"valley"}, "as before"
+    code, out, _ = run("federation", "check", "third.toml")
+    assert code == 0

@@ -44,7 +44,7 @@ def loaded(*lines, among, folder):
 
 def test_listing_the_commands_and_all_their_help_loads_none_of_what_they_do(tmp_path):
     groups = {"ledger": ("new", "show", "check", "add"), "data": ("check", "draft")}
-    groups["federation"] = ("new", "check", "without", "rekey")
+    groups["federation"] = ("new", "check", "with", "without", "rekey")
     helps = [f"{name} {word} --help" for name in COMMANDS for word in groups.get(name, ("",))]
     lines = ("--help", "--version", "-V", "certfy", *helps)
     assert loaded(*lines, among=(*NUMBERS, *HEAVY, *NETWORK, *PARTS), folder=tmp_path) == []

@@ -41,7 +41,7 @@ from tacit.algorithms import ALGORITHMS
 from tacit.cli import main
 from tacit.costs import Family
 from tacit.federation.manifest import Manifest
-from tacit.federation.sections import Masks, Member, Model, Stop
+from tacit.federation.sections import Earlier, Masks, Member, Model, Repeat, Stop
 from tacit.solving.cost_files import FAMILIES, CostsSection
 from tacit.solving.problem_file import FileContents, GraphSection, PrivacySection
 from tacit.solving.record import Phase1, Phase2, RunRecord
@@ -450,7 +450,7 @@ def test_the_reference_names_every_field(section):
         assert named, f"docs/reference.md does not name the field {field.name} of {section.__name__}"
 
 
-@pytest.mark.parametrize("section", [Manifest, Member, Model, Masks, Stop])
+@pytest.mark.parametrize("section", [Manifest, Member, Model, Masks, Stop, Earlier, Repeat])
 def test_the_reference_names_every_field_of_the_manifest(section):
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     part = re.search(r"^## The manifest\n(.*?)^## ", page, flags=re.DOTALL | re.MULTILINE)[1]

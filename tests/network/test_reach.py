@@ -1,5 +1,6 @@
 """Members who can only dial out: any order, a relay that learns nothing and can only cut, and proxies."""
 
+import asyncio
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +16,10 @@ from tacit.federation import join
 from tacit.federation.joining import seat_of
 from tacit.federation.local import manifest_of
 from tacit.masks import agent_keys
+from tacit.protocol.meeting import Meeting, Reply, Side
 from tacit.protocol.record import Record
 from tacit.runtimes import Job, StoppingRule, agents
+from tacit.runtimes.peers.passing_on import Caller
 from tacit.runtimes.peers.relay import Relay
 from tacit.runtimes.peers.store import Store
 from tacit.solving import choose
@@ -124,3 +127,33 @@ def test_three_who_only_dial_out_meet_at_one_relay(tmp_path, relay):
     trio = Trio(tmp_path, NAMES, relay=f"{LOOPBACK}:{relay.port}")
     assert np.array_equal(trio.run(), trio.expected())
     assert relay.pairs == 3
+
+
+@pytest.mark.parametrize("end", [Reply.NOBODY, None, ConnectionResetError()])
+def test_who_is_joined_with_one_that_leaves_at_that_moment_is_let_go(monkeypatch, end):
+    """Nobody stays in the relay for ever, whatever becomes of the one that it was joined with."""
+
+    class Silent:
+        def write(self, data):
+            raise ConnectionResetError
+
+        async def drain(self):
+            pass
+
+    async def meet():
+        relay, here = Relay((LOOPBACK, 0)), Meeting(bytes(32), Side.FIRST)
+        waiting, coming = Caller(None, Silent()), Caller(None, Silent())
+
+        async def until_joined(caller):
+            relay._other(Meeting(bytes(32), Side.SECOND)).joined.set_result(coming)
+            if isinstance(end, Exception):
+                raise end
+            return end
+
+        monkeypatch.setattr(relay, "_until_joined", until_joined)
+        with contextlib.suppress(OSError):
+            await relay._wait(waiting, here)
+        assert coming.parted.done()
+        assert not relay._waiting
+
+    asyncio.run(meet())

@@ -126,25 +126,37 @@ class Ledger:
             "exposures": [exposure.to_dict() for exposure in exposed],
         }
 
-    def check(self, release: Release, *, left: Iterable[str] = (), accept_changes: Iterable[str] = ()) -> Review:
+    def check(
+        self,
+        release: Release,
+        *,
+        left: Iterable[str] = (),
+        came: Iterable[str] = (),
+        heard: Iterable[Release] = (),
+        accept_changes: Iterable[str] = (),
+    ) -> Review:
         """Judge a run before it happens. Nothing is recorded.
 
         Where agents have *left* in the middle of a run, and the others go on, its masks stay and those agents'
         exposure is accepted: it is in the review, and is no reason to refuse. *accept_changes* names agents of whom
-        others may learn how their data differ from before; never the data themselves.
+        others may learn how their data differ from before; never the data themselves. Of those who *came* since the
+        runs before, the exposure is accepted like that of leavers. *heard* are earlier runs that are not recorded
+        here, as `hear_of` would.
         """
-        return self._law.review(self.entries(), release, tuple(left), tuple(accept_changes))
+        past = (*self.entries(), *(Entry(0, 0.0, other, 0.0) for other in heard))
+        return self._law.review(past, release, tuple(left), tuple(accept_changes), tuple(came))
 
     def reviewed(self, entry: Entry) -> Review:
         """Judge a run that is recorded already, as it was when it was entered: by the runs before it."""
         before = tuple(each for each in self.entries() if each.number < entry.number)
-        return self._law.review(before, entry.release, (), ())
+        return self._law.review(before, entry.release, (), (), ())
 
     def add(
         self,
         release: Release,
         *,
         left: Iterable[str] = (),
+        came: Iterable[str] = (),
         accept_changes: Iterable[str] = (),
         anyway: bool = False,
     ) -> Entry:
@@ -153,13 +165,21 @@ class Ledger:
         A run that goes on without those who have *left* is entered with what ε rises by: ε' − ε, or 0.
         """
         with self._file.exclusively():
-            return self._add(release, tuple(left), tuple(accept_changes), anyway=anyway)
+            review = self._law.review(self.entries(), release, tuple(left), tuple(accept_changes), tuple(came))
+            if not review.accepted and not anyway:
+                raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
+            return self._append(release, review.epsilon)
 
-    def _add(self, release: Release, left: tuple[str, ...], accepted: tuple[str, ...], *, anyway: bool) -> Entry:
-        entries = self.entries()
-        review = self._law.review(entries, release, left, accepted)
-        if not review.accepted and not anyway:
-            raise RefusedError(f"run {release.run} is refused: {'; '.join(review.reasons)}.")
-        entry = Entry(len(entries) + 1, self._clock(), release, review.epsilon)
+    def hear_of(self, release: Release) -> Entry:
+        """Record a run of others, of which the owner was told: it costs nothing, and its sums count from now on."""
+        if self.owner in release.participants:
+            raise InputError(
+                f"{self.owner}, whose ledger this is, took part in run {release.run}: it is to be added."
+            )
+        with self._file.exclusively():
+            return self._append(release, 0.0)
+
+    def _append(self, release: Release, epsilon: float) -> Entry:
+        entry = Entry(len(self.entries()) + 1, self._clock(), release, epsilon)
         self._file.append(entry)
         return entry

@@ -66,9 +66,14 @@ class Law:
     guards: int
 
     def review(
-        self, entries: tuple[Entry, ...], new: Release, left: tuple[str, ...], accepted: tuple[str, ...]
+        self,
+        entries: tuple[Entry, ...],
+        new: Release,
+        left: tuple[str, ...],
+        accepted: tuple[str, ...],
+        came: tuple[str, ...],
     ) -> Review:
-        """Judge a run after those that are recorded; *left* and *accepted* are those of `Ledger.check`."""
+        """Judge a run after those that are recorded; *left*, *accepted* and *came* are those of `Ledger.check`."""
         if self.owner is not None and self.owner not in new.participants:
             raise InputError(f"{self.owner}, whose ledger this is, takes no part in run {new.run}.")
         past = [entry.release for entry in entries]
@@ -105,7 +110,7 @@ class Law:
                 f"its costs are {new.cost_version} and earlier ones were others, and nobody knows whose have "
                 "changed: a ledger that is started with an owner does"
             )
-        reasons += [str(e) for e in exposed if e.agent not in left and not self._allows(e, accepted)]
+        reasons += [str(e) for e in exposed if e.agent not in (*left, *came) and not self._allows(e, accepted)]
         joint = joint_changes([*past, new], self.guards, owner=self.owner)
         return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint)
 

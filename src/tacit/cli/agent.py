@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json as jsonlib
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.lines import LogLevel, level_of
-from tacit.cli.reports import Html, refuse_undrawable, write_report
+from tacit.cli.reports import Html, refuse_undrawable
 from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
 from tacit.errors import StillNeededError
-
-if TYPE_CHECKING:
-    from tacit.federation.participation import Participation
-    from tacit.learning.reporting import MemberReport
-    from tacit.runtimes.phases import Outcome
-
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
 MemberName = Annotated[str, typer.Option("--me", help="Which member this is.")]
@@ -65,9 +57,17 @@ AcceptExposure = Annotated[
     bool,
     typer.Option(
         "--accept-exposure",
-        help="With --ledger, in a later epoch: go on although that tells what those who have left brought in.",
+        help="Take part although that tells what newcomers bring; with --ledger, in a later epoch, what those who "
+        "have left brought in.",
     ),
 ]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        help="With --runs: take part in a run so often, such as 1d, 12h or 30m. Every run has its own masks."
+    ),
+]
+Runs = Annotated[int | None, typer.Option(min=1, help="With --every: in so many runs, the first one now.")]
 Metrics = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Serve /metrics, /health and /status on this port of the loopback."),
@@ -93,6 +93,8 @@ def agent_command(
     changed: Changed = None,
     accept_change: AcceptChange = False,
     accept_exposure: AcceptExposure = False,
+    every: Every = None,
+    runs: Runs = None,
     metrics: Metrics = None,
     json: JsonLines = False,
     html: Html = None,
@@ -105,72 +107,41 @@ def agent_command(
     converge or the ledger refuses, 3 if a neighbour stayed away for longer than the manifest's patience, 4 if this
     member has its answer and a neighbour may still need something.
     """
-    from tacit.cli.diary import diary
-    from tacit.federation.entries import Consent
-    from tacit.federation.manifest import Manifest
-    from tacit.federation.participation import participate
+    from tacit.cli.playing import Output, play, play_series
+    from tacit.federation import Consent, Manifest, Participation, Series, participate
+    from tacit.federation.numbering import scheduled
     from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
-    from tacit.runtimes.peers.diary import log
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
-    from tacit.runtimes.peers.monitoring import serve_monitoring
     from tacit.tables import Reading
 
     level = None if log_level is None else level_of(log_level)
     switch_off_core_dumps()  # before anything private is read
     refuse_undrawable(html)
-    manifest = Manifest.read(federation)
-    sheet = data if data.suffix.lower() == ".npz" else announced_sheet(data, Reading(separator, decimal, encoding))
-    part = participate(
-        manifest,
-        sheet,
-        me=me,
-        key=key or key_of(manifest, me, federation.parent),
-        folder=folder,
-        family=cost,
-        listen=None if listen is None else host_and_port(listen, "listen"),
-        ledger=ledger,
-        consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
-        proxy=proxy,
-    )
-    with (
-        diary(part.agent, quiet=quiet, json_lines=json, level=level) as kept,
-        serve_monitoring(kept.bulletin, metrics),
-    ):
-        try:
-            outcome = part.run(kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, html, json=json))
-        except KeyboardInterrupt:
-            log.warning("the state is kept; started again, this agent goes on from where it was")
-            raise
-    if not outcome.verdict.converged:
+    manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
+    own_key = key or key_of(manifest, me, federation.parent)
+
+    def take_part(manifest: Manifest) -> Participation:
+        reading = Reading(separator, decimal, encoding)
+        return participate(
+            manifest,
+            data if data.suffix.lower() == ".npz" else announced_sheet(data, reading),
+            me=me,
+            key=own_key,
+            folder=folder,
+            family=cost,
+            listen=None if listen is None else host_and_port(listen, "listen"),
+            ledger=ledger,
+            consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+            proxy=proxy,
+        )
+
+    shown = Output(json, quiet, level, metrics, html)
+    if manifest.repeat.runs > 1:
+        series = Series(manifest, me=me, folder=folder or own_key.parent)
+        raise typer.Exit(0 if play_series(series, take_part, shown).converged else 1)
+    part = take_part(manifest)
+    if not play(part, shown).verdict.converged:
         raise typer.Exit(1)
     if part.agent.needed_by:
         raise StillNeededError(part.agent.needed_by)
-
-
-def _show(part: Participation, outcome: Outcome, html: Path | None, *, json: bool) -> None:
-    """Print the answer at once: this member may stay for a while."""
-    from tacit.learning.reporting import member_report
-
-    report = member_report(part, outcome)
-    if json:
-        sys.stdout.write(jsonlib.dumps(report.to_dict(), ensure_ascii=False) + "\n")
-    else:
-        _show_lines(report)
-    sys.stdout.flush()
-    if html is not None and html.exists():  # started again after the end
-        typer.echo(f"tacit: {html} is already there, and was left as it is.", err=True)
-    else:
-        write_report(report, html)
-
-
-def _show_lines(report: MemberReport) -> None:
-    from tacit.solving.summary import vector
-
-    verdict, table = report.outcome.verdict, report.table
-    typer.echo(f"status:       {verdict.status}. {verdict.sentence}")
-    typer.echo(f"x:            {vector(list(report.outcome.x))}")
-    for line in table.lines() if table else ():
-        typer.echo(line)
-    for sentence in report.privacy.lines:
-        typer.echo(f"privacy:      {sentence}")

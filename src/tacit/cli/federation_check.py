@@ -22,6 +22,10 @@ _DROPOUT = {
     "wait": "if somebody stays away, all others wait for it or give up",
     "exclude": "if somebody stays away for good, the others may go on without it, and that can expose it",
 }
+_CHANGES = {
+    "refuse": "nobody's records may change in between",
+    "accept": "records may change in between, and the difference of two runs tells what has",
+}
 
 
 def check(
@@ -56,6 +60,7 @@ def check(
 
 def _show(result: Assessment) -> None:
     from tacit.federation.declared import UNCOUNTED
+    from tacit.federation.durations import spoken
     from tacit.federation.identity import fingerprint, spelled
     from tacit.masks import has_sigma
 
@@ -86,6 +91,9 @@ def _show(result: Assessment) -> None:
     if masks.level != "none":
         say(f"Pairing {masks.pairing}: {_PAIRING[masks.pairing]}.")
     say(f"Dropout {manifest.dropout}: {_DROPOUT[manifest.dropout]}.")
+    if manifest.repeat.runs > 1:
+        repeated = manifest.repeat
+        say(f"{repeated.runs} runs, one every {spoken(repeated.every)}: {_CHANGES[repeated.changes]}.")
     for one, other in manifest.met_at_a_relay():
         say(f"{one} and {other} both only dial out, and meet at the relay {manifest.relay}.")
     say(f"Protocol {manifest.protocol}: all members need a tacit that speaks it, and this one does.")

@@ -12,10 +12,12 @@ from tacit.cli.defaults import MAX_ROUNDS, PATIENCE, SILENCE, TOLERANCE
 from tacit.cli.graphs import refuse_to_overwrite
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, announced_sheet, chosen, names_of
 from tacit.errors import InputError
+from tacit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from tacit.federation.fitting import Fitting
     from tacit.federation.manifest import Manifest
+    from tacit.federation.sections import Repeat
     from tacit.tables import Dictionary, Reading
 
 
@@ -34,6 +36,7 @@ def new(
     tolerance: options.Tolerance = TOLERANCE, max_rounds: options.MaxRounds = MAX_ROUNDS,
     patience: options.Patience = PATIENCE, silence: options.Silence = SILENCE, dropout: options.Dropout = "wait",
     title: options.Title = "a federation", run: options.RunNumber = 1, relay: options.RelayPlace = "",
+    every: options.Every = None, runs: options.Runs = 1, changes: options.Changes = "refuse",
 ) -> None:  # fmt: skip
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
     from tacit.federation.cards import read_cards
@@ -64,6 +67,7 @@ def new(
         title=title,
         run=run,
         relay=relay,
+        repeat=_repeated(every, runs, changes),
     )
     manifest = draw_up(read_cards(cards or sorted(Path().glob("*.card"))), plan)
     file.write_bytes(manifest.to_toml())
@@ -95,6 +99,19 @@ def _meaning(
     for note in suggested.notes:
         typer.echo(f"tacit: {note}", err=True)
     return suggested.dictionary
+
+
+def _repeated(every: str | None, runs: int, changes: str) -> Repeat:
+    """Return how often the run is repeated."""
+    from tacit.federation.durations import seconds_of
+    from tacit.federation.sections import Repeat
+
+    if changes not in ("refuse", "accept"):
+        raise InputError(
+            f"--changes {changes}: must be refuse or accept.{did_you_mean(changes, ('refuse', 'accept'))}"
+        )
+    seconds = 0.0 if every is None else seconds_of(every, field="every")
+    return Repeat(runs=runs, every=seconds, changes="accept" if changes == "accept" else "refuse")
 
 
 def _numbers(settings: list[str]) -> dict[str, float]:

@@ -99,3 +99,13 @@ RunNumber = Annotated[int, typer.Option(help="The number of this run with these 
 RelayPlace = Annotated[
     str, typer.Option("--relay", help="Where neighbours meet who both only dial out: host:port of a `tacit relay`.")
 ]
+Every = Annotated[str | None, typer.Option(help="With --runs: how often the run is repeated, such as 1d or 12h.")]
+Runs = Annotated[int, typer.Option(min=1, help="How many runs there are, with masks of their own each.")]
+Changes = Annotated[
+    str,
+    typer.Option(
+        help="Records that change from run to run. refuse: nobody's may. accept: everybody knows that the "
+        "difference of two runs tells what has.",
+        autocompletion=one_of("refuse", "accept"),
+    ),
+]

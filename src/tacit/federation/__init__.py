@@ -26,10 +26,12 @@ from tacit.federation.joining import join
 from tacit.federation.leaving import Leaving, leave_out
 from tacit.federation.manifest import Manifest
 from tacit.federation.participation import Participation, participate
+from tacit.federation.repeating import Series, SeriesAccount, repeat
 from tacit.federation.rotation import rekeyed, write_next_card
-from tacit.federation.sections import Masks, Member, Model, Stop
+from tacit.federation.sections import Masks, Member, Model, Repeat, Stop
 from tacit.federation.standing import Condition, Standing, standing_of
 from tacit.federation.statements import Statements, statements_of
+from tacit.federation.taking_in import TakingIn, take_in
 from tacit.runtimes.peers.identity import write_key
 
 __all__ = [
@@ -47,9 +49,13 @@ __all__ = [
     "Participation",
     "Permit",
     "Plan",
+    "Repeat",
+    "Series",
+    "SeriesAccount",
     "Standing",
     "Statements",
     "Stop",
+    "TakingIn",
     "ask_ledger",
     "check",
     "draw_up",
@@ -60,8 +66,10 @@ __all__ = [
     "participate",
     "read_card",
     "rekeyed",
+    "repeat",
     "standing_of",
     "statements_of",
+    "take_in",
     "without",
     "write_card",
     "write_key",

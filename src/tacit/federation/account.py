@@ -7,6 +7,9 @@ run, and counts again.
 A later epoch is no second run. With Gaussian masks it is the same view of those who stay, on a graph without those
 who have left: what is entered is by how much that costs more. Secret sums have new masks, and cost nothing. Either
 way the sums before and after tell the leavers' contribution, which must be accepted in so many words.
+
+A run with newcomers lists the runs before it. What a ledger does not know of them is entered, too: the newcomer's
+own knows none, and the sums of both tell what the newcomer brings. Everybody accepts that in so many words.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from typing import NamedTuple
 
 from tacit.certificates import Exposure, Ledger, Release, Review
 from tacit.errors import FileError, InputError, RefusedError
+from tacit.federation.earlier import entry_name, newcomers, refusal, released_by
 from tacit.federation.entries import (
     Consent,
     earlier_entry,
-    entry_name,
     is_entered,
     release_of,
     repetitions,
+    unheard,
     unnamed,
 )
 from tacit.federation.epochs import Brought, brought
@@ -71,7 +75,9 @@ def permit(
     """
     refuse_strangers(manifest, consent.changed, who="{} is said to have changed and")
     release = release_of(manifest, consent, draw=draw())
-    accept = (me,) if consent.accept_change else ()
+    standing = manifest.repeat.changes == "accept"  # all have agreed to it, in the manifest
+    accept = (me,) if consent.accept_change or standing else ()
+    came, earlier = newcomers(manifest), [released_by(run) for run in manifest.earlier if run.level != "none"]
     accepted: tuple[Exposure, ...] = ()
     with _opened(file) as book:
         if book.owner not in (None, me):
@@ -80,8 +86,15 @@ def permit(
             _make_up_for(book, manifest, before, consent)
         case = _case(book, manifest, release, before)
         if case.release is not None and not is_entered(book, case.release):
-            review = book.check(unnamed(book, case.release), left=case.left, accept_changes=accept)
+            review = book.check(
+                unnamed(book, case.release),
+                left=case.left,
+                came=came,
+                heard=unheard(book, earlier),
+                accept_changes=accept,
+            )
             _refuse(case, review, consent)
+            _refuse_newcomers(manifest, review, consent)
             accepted = tuple(exposure for exposure in review.exposed if exposure.is_change)
         elif case.release is not None:
             accepted = _accepted(book, manifest, draw())
@@ -91,8 +104,13 @@ def permit(
             return
         new = case.release if case.release.masks else replace(case.release, key=draw())
         with Ledger(file) as book:
+            for run in unheard(book, earlier):
+                if me in run.participants:
+                    book.add(run, anyway=True)
+                else:
+                    book.hear_of(run)
             if not is_entered(book, new):
-                book.add(unnamed(book, new), left=case.left, accept_changes=accept)
+                book.add(unnamed(book, new), left=case.left, came=came, accept_changes=accept)
 
     return Permit(enter, accepted)
 
@@ -158,3 +176,9 @@ def _refuse(case: _Case, review: Review, consent: Consent) -> None:
             "do so now, accept the exposure and start again.",
             command="--accept-exposure accepts it.",
         )
+
+
+def _refuse_newcomers(manifest: Manifest, review: Review, consent: Consent) -> None:
+    exposed = sorted({e.agent for e in review.exposed if e.agent in newcomers(manifest)})
+    if exposed and not consent.accept_exposure:
+        raise refusal(manifest, exposed)

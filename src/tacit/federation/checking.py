@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from tacit.certificates import Certificate
 from tacit.errors import InputError
 from tacit.federation.declared import telling_of
@@ -99,6 +101,7 @@ class Assessment:
             "pairing": manifest.privacy.pairing,
             "dropout": manifest.dropout,
             "epoch": manifest.epoch,
+            "repeat": msgspec.to_builtins(manifest.repeat),
             "protocol": manifest.protocol,
             "members": members,
             "relay": {"address": manifest.relay, "reached": self.relay_reached} if manifest.relay else None,

@@ -24,7 +24,7 @@ from tacit.federation.foreign import refuse_acting
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import DROPOUTS, Manifest
-from tacit.federation.sections import Member, Model, Stop
+from tacit.federation.sections import Member, Model, Repeat, Stop
 from tacit.listing import conjoined
 from tacit.network import well_connected
 from tacit.protocol.versions import PROTOCOL
@@ -57,6 +57,8 @@ class Plan:
     run: int = 1
     relay: str = ""
     """Where neighbours meet who both only dial out: host:port."""
+    repeat: Repeat = field(default_factory=Repeat)
+    """How often the run is repeated, and whether records may change in between."""
 
 
 def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
@@ -85,7 +87,13 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
         dropout=plan.dropout,
         protocol=PROTOCOL,
         relay=plan.relay,
+        repeat=plan.repeat,
     )
+    return finished(manifest)
+
+
+def finished(manifest: Manifest) -> Manifest:
+    """Return a manifest with the rounding floor of its network; refuse one that cannot be run, or hides nothing."""
     wrong = manifest.problems()
     if wrong:
         raise InputError(" ".join(wrong))

@@ -6,17 +6,16 @@ by one-way digests. The same manifest with fresh masks is another run, and its n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from tacit.certificates import Entry, Ledger, Release
 from tacit.certificates.release import Version
 from tacit.errors import RefusedError
+from tacit.federation.earlier import entry_name
 from tacit.federation.epochs import Brought
 from tacit.federation.manifest import Manifest
-
-_SHOWN = 16  # letters of the session in the name of an entry
 
 
 class Consent(NamedTuple):
@@ -48,12 +47,6 @@ def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
         changed=consent.changed,
         key=draw,
     )
-
-
-def entry_name(manifest: Manifest, epoch: int, session: str) -> str:
-    """Return what an entry is called: title, number, epoch, and the first letters of the session."""
-    later = f", epoch {epoch}" if epoch else ""
-    return f"{manifest.title}, run {manifest.run}{later}, session {session[:_SHOWN]}"
 
 
 def earlier_entry(book: Ledger, manifest: Manifest, before: Brought) -> Entry | None:
@@ -89,3 +82,14 @@ def is_entered(book: Ledger, release: Release) -> bool:
         and (entry.release.key == release.key if entry.release.key else entry.release.run == release.run)
         for entry in book.entries()
     )
+
+
+def unheard(book: Ledger, releases: Iterable[Release]) -> list[Release]:
+    """Return those of some earlier runs that a ledger does not know."""
+    entries = book.entries()
+    known = {(entry.release.run, entry.release.participants) for entry in entries}
+    return [
+        release
+        for release in releases
+        if not any((name, release.participants) in known for name in repetitions(release.run, len(entries)))
+    ]

@@ -16,6 +16,7 @@ from tacit.federation.checking import refuse_unspoken
 from tacit.federation.epochs import Epochs
 from tacit.federation.expiry import refuse_ended
 from tacit.federation.manifest import Manifest
+from tacit.federation.numbering import following, meeting_session
 from tacit.federation.sections import Member, address_of, host_and_port
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.proxies import Proxy
@@ -37,6 +38,8 @@ def seat_of(manifest: Manifest, me: str) -> Seat:
         lineage=Epochs(manifest),
         protocol=manifest.protocol,
         relay=host_and_port(manifest.relay, "relay") if manifest.relay else None,
+        meets_as=meeting_session(manifest),
+        following=following(manifest),
     )
 
 

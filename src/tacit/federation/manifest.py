@@ -18,7 +18,7 @@ import numpy as np
 from tacit.coverage import MASKS
 from tacit.errors import FileError, InputError, TacitError
 from tacit.federation.foreign import refuse_acting
-from tacit.federation.sections import Masks, Member, Model, Stop, address_of, host_and_port
+from tacit.federation.sections import Earlier, Masks, Member, Model, Repeat, Stop, address_of, host_and_port
 from tacit.fields import read_fields
 from tacit.listing import conjoined, listed
 from tacit.network import Network
@@ -61,6 +61,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What all members' agents speak in this run; files that do not say are of the first."""
     relay: str = ""
     """Where neighbours meet who both only dial out: host:port of a `tacit relay`."""
+    follows: str = ""
+    """The session of the run before this one, where newcomers take part now."""
+    earlier: list[Earlier] = []
+    """The runs before this one, where newcomers take part now: sums can be subtracted."""
+    repeat: Repeat = Repeat()
 
     @classmethod
     def read(cls, path: str | Path) -> Manifest:
@@ -80,7 +85,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def to_toml(self) -> bytes:
         """Return the file's bytes; fields that say nothing are left out, since TOML has no null."""
-        return msgspec.toml.encode(_without_none(msgspec.to_builtins(self)))
+        fields = msgspec.to_builtins(self)
+        written = {name: value for name, value in fields.items() if name not in _SELDOM or _ADDED[name] != value}
+        return msgspec.toml.encode(_without_none(written))
 
     def problems(self) -> list[str]:
         """Return what is wrong with it, a sentence each; nothing, if it can be run."""
@@ -91,7 +98,15 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return [str(error)]
         wrong = []
         places = (self._certificates, self._addresses, self.network)
-        for part in (*places, self._start, self._meaning, self._algorithm, self.stop.rule):
+        for part in (
+            *places,
+            self._start,
+            self._meaning,
+            self._algorithm,
+            self.stop.rule,
+            self._history,
+            self.repeat.checked,
+        ):
             try:
                 part()
             except TacitError as error:
@@ -217,11 +232,18 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.model.target not in (None, self.data.target):
             raise InputError(f"[model] target = {self.model.target!r}, and [data] has {self.data.target!r}.")
 
+    def _history(self) -> None:
+        if bool(self.follows) != bool(self.earlier):
+            raise InputError("follows and earlier go together: the run before this one, and all before it.")
+        for run in self.earlier:
+            run.checked()
+
     def _algorithm(self) -> tuple[Agreed, str]:
         return agreed(self.algorithm)
 
 
-_ADDED = {"protocol": 1, "relay": ""}
+_SELDOM = ("follows", "earlier", "repeat")
+_ADDED = {"protocol": 1, "relay": "", "follows": "", "earlier": [], "repeat": msgspec.to_builtins(Repeat())}
 """Fields that the first manifests did not have, and what they say where they say nothing."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.federation.manifest import Manifest
+from tacit.federation.numbering import meeting_session
 from tacit.protocol.meeting import token_of
 
 
 def tokens_of(manifest: Manifest) -> Iterator[bytes]:
     """Yield what names each link whose ends both only dial out, at a relay."""
-    session = manifest.session()
+    session = meeting_session(manifest)
     yield from (token_of(session, one, other) for one, other in manifest.met_at_a_relay())

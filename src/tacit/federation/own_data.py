@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from tacit.certificates.release import Version
@@ -79,3 +81,8 @@ def versions_of(manifest: Manifest, me: str, data: Path | Sheet, *, key: Path) -
     records = match(data, dictionary)
     columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
     return tuple(digests.of(me, columns))
+
+
+def digest_of(versions: Iterable[Version]) -> str:
+    """Return one digest of all versions: another one if any record has changed."""
+    return hashlib.sha256(repr(sorted(versions)).encode()).hexdigest()[:32]

@@ -17,12 +17,13 @@ from pathlib import Path
 from tacit.errors import MismatchError, RangeError
 from tacit.federation.account import Permit, accepted_before, ask_ledger
 from tacit.federation.checking import refuse_unspoken
+from tacit.federation.earlier import refuse_exposure, refuse_unfollowed
 from tacit.federation.entries import Consent
 from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
-from tacit.federation.own_data import cost_of, feature_names, versions_of
+from tacit.federation.own_data import cost_of, digest_of, feature_names, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
@@ -47,6 +48,8 @@ class Participation:
     ledger: Path | None
     permit: Permit | None
     """What its ledger has agreed to; None without a ledger, and where the run was over already."""
+    records: str = ""
+    """A digest of the records, keyed by the private key, where runs are repeated: changes are noticed by it."""
 
     def run(
         self,
@@ -118,8 +121,13 @@ def participate(
         raise
     columns = feature_names(manifest, data)
     agent = join(manifest, cost, me=me, key=key, folder=folder, listen=listen, columns=columns, proxy=proxy)
-    permit = None
+    consent, permit = consent or Consent(), None
+    versioned = ledger is not None or manifest.repeat.runs > 1
+    versions = versions_of(manifest, me, data, key=key) if versioned else ()
+    if not agent.result.exists():
+        refuse_unfollowed(manifest, me=me, folder=folder)
+        refuse_exposure(manifest, accepted=consent.accept_exposure)
     if ledger is not None and not agent.result.exists():
-        consent = (consent or Consent())._replace(versions=versions_of(manifest, me, data, key=key))
+        consent = consent._replace(versions=versions)
         permit = ask_ledger(manifest, agent, ledger, consent)
-    return Participation(manifest, agent, columns, ledger, permit)
+    return Participation(manifest, agent, columns, ledger, permit, digest_of(versions) if versions else "")

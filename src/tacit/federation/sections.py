@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import msgspec
 
 from tacit.errors import InputError
-from tacit.masks import Mechanism
+from tacit.masks import LEVELS, Mechanism, has_sigma
 from tacit.runtimes.peers.seat import PATIENCE, SILENCE
 from tacit.runtimes.stopping import StoppingRule
 from tacit.solving.sections import Costs, Privacy, Stopping
@@ -63,6 +66,48 @@ class Model(Costs, frozen=True, forbid_unknown_fields=True):
     """Among how many members the penalties are split: all, unless given. Whoever leaves takes its share along."""
     records: int | None = None
     """Every member holds at least so many records: what the answer tells is counted with that."""
+
+
+class Earlier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A run that came before, as ledgers know it: what it told can be subtracted from what this one tells."""
+
+    name: str
+    """Title, number and the first letters of the session."""
+    members: list[str]
+    links: list[tuple[str, str]]
+    level: str
+    sigma: float | None = None
+    """None for secret sums."""
+
+    def checked(self) -> None:
+        """Refuse what no run can have been."""
+        strangers = [name for link in self.links for name in link if name not in self.members]
+        if strangers:
+            raise InputError(f"[[earlier]] {self.name}: a link joins {strangers[0]}, who was no member.")
+        gaussian = self.level in LEVELS and has_sigma(self.level)
+        if self.level not in LEVELS or gaussian != (self.sigma is not None) or not (self.sigma or 1.0) > 0.0:
+            raise InputError(
+                f"[[earlier]] {self.name}: level = {self.level!r} and sigma = {self.sigma} do not go together."
+            )
+
+
+class Repeat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How often the run is repeated, with masks of its own every time."""
+
+    runs: int = 1
+    every: float = 0.0
+    """Seconds from the beginning of one run to that of the next."""
+    changes: Literal["refuse", "accept"] = "refuse"
+    """Whether members' records may change from run to run: the difference of two runs tells what has."""
+
+    def checked(self) -> None:
+        """Refuse numbers that no member can keep to."""
+        if self.runs < 1:
+            raise InputError(f"[repeat] runs = {self.runs} must be at least 1.")
+        if not (math.isfinite(self.every) and self.every >= 0.0):
+            raise InputError(f"[repeat] every = {self.every} must be seconds.")
+        if self.runs > 1 and not self.every:
+            raise InputError(f"[repeat] runs = {self.runs}: every must say how many seconds lie between two runs.")
 
 
 def address_of(member: Member) -> tuple[str, int]:

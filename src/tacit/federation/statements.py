@@ -11,11 +11,17 @@ from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_
 from tacit.certificates.finite import finite_or_none
 from tacit.costs import Family
 from tacit.federation.declared import UNCOUNTED, telling_of
+from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import listed
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.stamps import Stamp, voided
+
+_CHANGING = (
+    "the members have agreed that records may change from run to run. The sums of two runs tell the difference, "
+    "and where one member's alone have changed, it is told what came or went there."
+)
 
 
 class Statements(NamedTuple):
@@ -55,7 +61,10 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
         return Statements([bare], None, [str(bare)])
     coverage, telling = mechanism.coverage(cost), telling_of(manifest)
     certificate = certified(manifest, telling=telling)
-    stamps = [Stamp(reason="history", sentence=f"{each}.", agents=each.agents) for each in accepted]
+    exposures = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
+    stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in exposures.items()]
+    if manifest.repeat.changes == "accept":
+        stamps.append(Stamp(reason="history", sentence=_CHANGING, voids=False))
     stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(neighbours) <= manifest.privacy.any:
         sentence = f"{me}'s neighbours, {listed(neighbours)}, know all its masks if they all collude."

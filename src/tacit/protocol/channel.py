@@ -86,9 +86,10 @@ class Channel:
         columns: str = "",
         limits: str = "",
         protocol: int = PROTOCOL,
+        following: str = "",
     ) -> None:
         self.me, self.neighbour, self.session, self.parts, self.limit = me, neighbour, session, parts, limit
-        self.columns, self.limits, self.protocol = columns, limits, protocol
+        self.columns, self.limits, self.protocol, self.following = columns, limits, protocol, following
         self.speaks = protocol if protocol in SPOKEN else PROTOCOL
         """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
         self.outbox: deque[tuple[int, bytes]] = deque()
@@ -282,6 +283,9 @@ class Dialogue:
             greeting = msgspec.json.decode(frame.body, type=Hello)
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
+        if channel.following and greeting.session == channel.following:
+            channel.finished = True  # it has its answer, or would not be there
+            raise ProtocolError(f"{channel.neighbour} has gone on to the next run.")
         if greeting.session != channel.session:
             differ = [name for name, value in channel.parts.items() if greeting.parts.get(name) != value]
             raise ProtocolError(

@@ -236,6 +236,7 @@ def _erased(record: Record, event: Erase) -> Record:
     return Record(
         stage=Stage.ERASED,
         session=record.session,
+        agreement=record.agreement,
         neighbours=record.neighbours,
         marks=record.marks,
         outcome=record.outcome,

@@ -27,6 +27,7 @@ def channel(seat: Seat, name: str, *, limit: int, columns: str = "", limits: str
         columns=columns,
         limits=limits,
         protocol=seat.protocol,
+        following=seat.following,
     )
 
 

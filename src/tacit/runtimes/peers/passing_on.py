@@ -44,6 +44,16 @@ class Caller:
         self.parted: asyncio.Future[None] = loop.create_future()
         """Of one who has found somebody waiting: done when the two have parted."""
 
+    @property
+    def other(self) -> Caller | None:
+        """Whom it is joined with, if anybody."""
+        return self.joined.result() if self.joined.done() and not self.joined.cancelled() else None
+
+    def part(self) -> None:
+        """Let it go."""
+        if not self.parted.done():
+            self.parted.set_result(None)
+
     async def answer(self, answer: Reply) -> None:
         """Say one byte."""
         self.writer.write(answer.value)

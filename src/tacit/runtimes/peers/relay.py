@@ -165,21 +165,20 @@ class Relay:
         if len(queue) > _WAITING:
             queue.pop(0).joined.cancel()
         try:
-            answer = await self._until_joined(caller)
-        finally:
-            if caller in queue:
-                queue.remove(caller)
-            if not queue and self._waiting.get(meeting) is queue:
-                del self._waiting[meeting]
-        if answer is not None:
-            await caller.answer(answer)
-        elif caller.joined.done() and not caller.joined.cancelled():
-            other = caller.joined.result()
             try:
-                await self._join(caller, other, meeting.token)
+                answer = await self._until_joined(caller)
             finally:
-                if not other.parted.done():
-                    other.parted.set_result(None)
+                if caller in queue:
+                    queue.remove(caller)
+                if not queue and self._waiting.get(meeting) is queue:
+                    del self._waiting[meeting]
+            if caller.other is not None:
+                await self._join(caller, caller.other, meeting.token)
+            elif answer is not None:
+                await caller.answer(answer)
+        finally:
+            if caller.other is not None:  # whatever has become of this one
+                caller.other.part()
 
     async def _until_joined(self, caller: Caller) -> Reply | None:
         """Wait for the other, and say so now and then; return what there is to say if it does not come."""

@@ -89,6 +89,10 @@ class Seat:
     """What the run is pinned to."""
     relay: tuple[str, int] | None = None
     """Where neighbours meet who both only dial out."""
+    meets_as: str = ""
+    """What names the links there; the session, unless given."""
+    following: str = ""
+    """The session of the next run, where there is one: who greets with it needs nothing more of this one."""
 
     def __post_init__(self) -> None:
         if self.me not in self.members:
@@ -125,7 +129,7 @@ class Seat:
         if self.place.is_reachable or self.members[name].is_reachable:
             return None
         first = self.index < list(self.members).index(name)
-        return Meeting(token_of(self.session, self.me, name), Side.FIRST if first else Side.SECOND)
+        return Meeting(token_of(self.meets_as or self.session, self.me, name), Side.FIRST if first else Side.SECOND)
 
     @property
     def stem(self) -> str:
