@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3# one more than processors, since some tests wait
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-estimators test-search test-large test-network test-namespaces test-wheel test-repeated check bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-browser chromium test-namespaces test-wheel test-repeated check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -31,6 +31,12 @@ test-estimators: $(VENV)/.installed-dev ## scikit-learn's own checks of the esti
 
 test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m network
+
+test-browser: $(VENV)/.installed-dev chromium ## every kind of report in a real browser: installs Debian's Chromium where there is none
+	$(PYTEST) -m browser
+
+chromium:                           ## Debian's browser, for the tests that need one
+	@command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)
 
 test-namespaces: $(VENV)/.installed-dev ## hosts on a network that loses packets and splits: needs root, ip and nft
 	$(PYTEST) -m namespaces

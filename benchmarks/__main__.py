@@ -7,6 +7,7 @@ from benchmarks import (
     bending,
     certificates,
     dispatch,
+    distance,
     levels,
     masks,
     memory,
@@ -30,6 +31,7 @@ _ALL = {
     "levels": levels.main,
     "dispatch": dispatch.main,
     "telling": telling.main,
+    "distance": distance.main,
     "startup": startup.main,
     "memory": memory.main,
 }

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -45,6 +46,9 @@ _TARGETS = {
 }
 
 
+_MEGABYTES = 60.0  # of an agent that listens
+
+
 def main() -> None:
     """Print a table."""
     with tempfile.TemporaryDirectory() as name:
@@ -53,11 +57,16 @@ def main() -> None:
         os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
         _files(folder)
         costs = _least(folder)
+        agents = [_listening(folder) for _ in range(_TURNS)]
+    costs[_AGENT] = min(agent.cpu for agent in agents)
     print("\nCPU of whole processes")
     print(f"{'process':<55}{'CPU, s':>8}{'of numpy':>10}")
     for name, cost in costs.items():
         over = "  over the target" if cost > _TARGETS.get(name, math.inf) else ""
         print(f"{name:<55}{cost:>8.3f}{cost / costs[_NUMPY]:>10.2f}{over}")
+    seconds, megabytes = min(agent.seconds for agent in agents), min(agent.megabytes for agent in agents)
+    over = "  over the target" if megabytes > _MEGABYTES else ""
+    print(f"{_AGENT}: {seconds:.2f} s on the wall, {megabytes:.0f} MB (target {_MEGABYTES:g}){over}")
 
 
 def _least(folder: Path) -> dict[str, float]:
@@ -68,7 +77,6 @@ def _least(folder: Path) -> dict[str, float]:
         measured[_NUMPY] = _cpu([sys.executable, "-c", "import numpy"], folder)
         for words in _COMMANDS:
             measured[f"tacit {words}"] = _cpu([*_TACIT, *words.replace("N.", f"{turn}.").split()], folder)
-        measured[_AGENT] = _listening(folder)
         costs = {name: min(cost, costs.get(name, math.inf)) for name, cost in measured.items()}
     return costs
 
@@ -83,10 +91,19 @@ def _cpu(words: list[str], folder: Path) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _listening(folder: Path) -> float:
+class Listening(NamedTuple):
+    """What an agent has taken by the time at which it listens."""
+
+    cpu: float
+    seconds: float
+    megabytes: float
+
+
+def _listening(folder: Path) -> Listening:
     port = _free_port()
     words = f"agent federation.toml --me north --data north.csv --listen 127.0.0.1:{port} --quiet".split()
     with tempfile.TemporaryDirectory() as state:
+        began = time.monotonic()
         process = subprocess.Popen(  # noqa: S603
             [*_TACIT, *words, "--folder", state], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -96,11 +113,18 @@ def _listening(folder: Path) -> float:
                 break
             except OSError:
                 time.sleep(0.005)
+        seconds, megabytes = time.monotonic() - began, _resident(process.pid)
         assert process.returncode is None, "the agent ended before it listened"
         process.kill()
         _, _, usage = os.wait4(process.pid, 0)
         process.returncode = -9
-    return usage.ru_utime + usage.ru_stime
+    return Listening(usage.ru_utime + usage.ru_stime, seconds, megabytes)
+
+
+def _resident(pid: int) -> float:
+    """Return a process's memory in megabytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
 def _free_port() -> int:

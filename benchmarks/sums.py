@@ -64,11 +64,8 @@ def _one_size(n: int, m: int, words: int) -> None:
 
 def against_gossip() -> None:
     """Breast-cancer logistic regression over 20 agents: hops to 1e-8 of scikit-learn's coefficients."""
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    cuts = [0, *np.unique((np.linspace(np.sqrt(3), np.sqrt(len(X)), _AGENTS) ** 2).astype(int))]
-    costs = [tacit.Logistic(X[a:b], y[a:b], l2=1 / _AGENTS, intercept=True) for a, b in pairwise(cuts)]
-    problem = tacit.Problem(nx.random_regular_graph(4, _AGENTS, seed=1), costs)
+    X, y = _records()
+    problem = breast_cancer(nx.random_regular_graph(4, _AGENTS, seed=1))
     pooled = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-12).fit(X, y)
     best = np.append(pooled.coef_[0], pooled.intercept_)
     print(f"\nBreast cancer, {_AGENTS} agents, 4-regular: until all are within {_ACCURACY:g} of scikit-learn")
@@ -83,6 +80,19 @@ def against_gossip() -> None:
         phase2, off = answer.record.phase2, float(np.abs(answer.x - best).max())
         megabytes = phase2.bytes / 2**20
         print(f"{masks:<12}{name:<20}{rounds:>9}{phase2.exchanges:>11}{megabytes:>9.1f}{off:>15.1e}")
+
+
+def breast_cancer(graph: nx.Graph) -> tacit.Problem:
+    """Return the breast-cancer records, split among agents of very unequal size."""
+    X, y = _records()
+    cuts = [0, *np.unique((np.linspace(np.sqrt(3), np.sqrt(len(X)), len(graph)) ** 2).astype(int))]
+    costs = [tacit.Logistic(X[a:b], y[a:b], l2=1 / len(graph), intercept=True) for a, b in pairwise(cuts)]
+    return tacit.Problem(graph, costs)
+
+
+def _records() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
 
 
 def _until(problem: tacit.Problem, privacy: object, name: str, best: np.ndarray) -> tuple[int, tacit.Answer]:

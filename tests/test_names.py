@@ -39,13 +39,23 @@ def test_no_name_says_nothing_about_what_it_holds():
     assert {(module, name) for module, names in modules.items() for name in names} == IN_FILES
 
 
-def test_no_two_classes_have_the_same_name():
-    """Every algorithm has a state of its own, and it is called so in every paper."""
+def types_of(text, *, aliases):
+    """Yield the classes that a module defines, and the type aliases; constants are written in capitals."""
+    for node in ast.parse(text).body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) if aliases and name[0].isupper() and not name.isupper():
+                yield name
+
+
+def test_no_two_types_have_the_same_name():
+    """But the state of every algorithm, as in every paper, and options, which are called as one types them."""
     homes = {}
     for path in HOME.rglob("*.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and (path.parent.name, node.name) != ("algorithms", "State"):
-                homes.setdefault(node.name, []).append(path.relative_to(HOME).as_posix())
+        for name in types_of(path.read_text("utf-8"), aliases=path.parent.name != "cli"):
+            if (path.parent.name, name) != ("algorithms", "State"):
+                homes.setdefault(name, []).append(path.relative_to(HOME).as_posix())
     assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
 
 

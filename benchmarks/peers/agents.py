@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.processes import Times, Told, run_all, tell
+from benchmarks.peers.processes import WARM, Times, Told, run_all, tell
 from tacit.algorithms import DGD
 from tacit.costs import Family
 from tacit.costs.family import Curvature
@@ -64,12 +64,18 @@ class Diagonal(Family):
 
 
 class Timed:
-    """An algorithm that notes when its first round begins and when its last ends."""
+    """An algorithm that notes when its first round that counts begins and when its last ends."""
 
-    def __init__(self, algorithm: Any) -> None:
+    def __init__(self, algorithm: Any, rounds: int) -> None:
         self._algorithm, self.sums = algorithm, algorithm.sums
-        self._began: tuple[float, float] | None = None
+        self._first, self._last, self._done = min(WARM, rounds - 1), rounds, 0
+        self._began = (0.0, 0.0)
         self.times = Times(0.0, 0.0, 0.0)
+
+    @property
+    def counted(self) -> int:
+        """How many rounds count."""
+        return self._last - self._first
 
     def init(self, x: Array, cost: object) -> Any:
         """Start."""
@@ -77,11 +83,13 @@ class Timed:
 
     def step(self, state: Any, peers: object, cost: object) -> Any:
         """Run one round."""
-        if self._began is None:
+        if self._done == self._first:
             self._began = time.monotonic(), time.process_time()
         state = self._algorithm.step(state, peers, cost)
-        first, cpu = self._began
-        self.times = Times(first, time.monotonic(), time.process_time() - cpu)
+        self._done += 1
+        if self._done == self._last:
+            first, cpu = self._began
+            self.times = Times(first, time.monotonic(), time.process_time() - cpu)
         return state
 
 
@@ -114,7 +122,7 @@ def tacit_agents(job: Job, *, method: str = "forkserver") -> list[Told]:
 def _serve(manifest: Manifest, name: str, cost: Family, folder: str, began: float, pipe: Pipe) -> None:
     """Be one of tacit's agents."""
     agent = join(manifest, cost, me=name, key=Path(folder) / f"{name}.key", folder=folder)
-    timed = Timed(agent.job.algorithm)
+    timed = Timed(agent.job.algorithm, agent.job.rule.max_rounds)
     agent.job = dataclasses.replace(agent.job, algorithm=timed)
-    outcome = agent.run()
-    tell(pipe, outcome.rounds, timed.times, began)
+    agent.run()
+    tell(pipe, timed.counted, timed.times, began)

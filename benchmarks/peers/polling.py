@@ -11,8 +11,8 @@ import socket
 import ssl
 import time
 
-from benchmarks.peers.processes import Times
-from benchmarks.peers.references import LENGTH, WARM, Place
+from benchmarks.peers.processes import WARM, Times
+from benchmarks.peers.references import LENGTH, Place
 from tacit.runtimes.peers.identity import context
 
 _ROOM = 1 << 18

@@ -9,6 +9,8 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any, NamedTuple
 
+WARM = 10
+"""Rounds before the first that counts: they wait for everybody."""
 _PATIENCE = 300.0  # seconds for a run before it counts as hung
 
 

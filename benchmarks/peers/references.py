@@ -11,13 +11,11 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.peers.processes import Times, Told, run_all, tell
+from benchmarks.peers.processes import WARM, Times, Told, run_all, tell
 from tacit.federation.local import manifest_of
 from tacit.runtimes import Job
 
 LENGTH = struct.Struct(">I")
-WARM = 10
-"""Rounds before the first that counts: they wait for everybody."""
 
 
 class Place(NamedTuple):

@@ -23,7 +23,7 @@ from tacit.listing import conjoined
 from tacit.spelling import did_you_mean
 
 T = TypeVar("T")
-Place = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 
 class _Rank(IntEnum):
@@ -71,7 +71,7 @@ def misfit(data: Any, kind: Any) -> str:
     return faults[0].sentence if faults else "its fields are not what they must be."
 
 
-def _faults(value: Any, kind: inspect.Type, place: Place) -> Iterator[_Fault]:
+def _faults(value: Any, kind: inspect.Type, place: FieldPath) -> Iterator[_Fault]:
     match kind:
         case inspect.AnyType():
             return
@@ -98,7 +98,7 @@ def _faults(value: Any, kind: inspect.Type, place: Place) -> Iterator[_Fault]:
             yield _Fault(_Rank.UNKNOWN, sentence)
 
 
-def _of_table(value: Mapping[str, Any], kind: Any, fields: Any, place: Place) -> Iterator[_Fault]:
+def _of_table(value: Mapping[str, Any], kind: Any, fields: Any, place: FieldPath) -> Iterator[_Fault]:
     known = {field.encode_name: field for field in fields}
     for name, inner in value.items():
         if name in known:
@@ -142,7 +142,7 @@ def _looks_like(value: Any, kind: inspect.Type) -> bool:
     return True  # msgspec knows better
 
 
-def _other_kind(value: Any, kind: inspect.Type, place: Place) -> _Fault:
+def _other_kind(value: Any, kind: inspect.Type, place: FieldPath) -> _Fault:
     sentence = f"{_spoken(place)} must be {_expected(kind)}, and is {_actual(value)}."
     return _Fault(_Rank.OTHER_KIND, sentence)
 
@@ -186,7 +186,7 @@ def _actual(value: Any) -> str:
     return "a date or a time"
 
 
-def _spoken(place: Place, *, table: bool = False) -> str:
+def _spoken(place: FieldPath, *, table: bool = False) -> str:
     """Return where a field is: [members.north] address; of lists the number of the entry, from 1.
 
     >>> _spoken(("privacy", "sigma")), _spoken(("links", 2, 0)), _spoken(("data", "columns", 1, "type"))

@@ -52,6 +52,15 @@ class Shown:
             return None
 
 
+def frame(rows: list[dict[str, Any]], index: str) -> Any:
+    """Return rows as a table of pandas, by the column *index*."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise InputError("tables need pandas: pip install pandas.") from error
+    return pd.DataFrame(rows).set_index(index)
+
+
 def _renderer() -> Renderer:
     if not _registered:
         raise InputError("nobody draws reports here: import tacit first.")

@@ -22,7 +22,6 @@ from tacit.errors import ProtocolError
 from tacit.federation.joining import seat_of
 from tacit.federation.rotation import key_of
 from tacit.protocol import Alarm, Dialogue, Frame, Kind, Parser, Parting, Phase
-from tacit.protocol.frames import pieces
 from tacit.protocol.record import Stage
 from tacit.protocol.run import MAY_SAY, Word
 from tacit.runtimes.peers import Agent
@@ -61,7 +60,7 @@ class Links:
         self._all.act()
         for other, each in frames.items():
             if self.neighbours[other].open:
-                self._all.lay(self._name, other, b"".join(pieces(each)))
+                self._all.lay(self._name, other, b"".join(frame.encode() for frame in each))
         self._all.act()
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 import tacit
-from tacit.errors import FileError, InputError, NetworkError, ProtocolError, TacitError
+from tacit.errors import FileError, InputError, NetworkError, OutdatedError, ProtocolError, TacitError
 from tacit.federation import Manifest, Member, join
 from tacit.federation.sections import Masks, Stop
 from tacit.protocol import Channel, Frame, Kind, encode, longest
@@ -109,7 +109,7 @@ class Running:
         self.threads[agent.me].start()
         return agent
 
-    def join(self, timeout: float = 60.0) -> dict[str, object]:
+    def join(self, timeout: float = 300.0) -> dict[str, object]:
         deadline = time.monotonic() + timeout
         for thread in self.threads.values():
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -126,7 +126,7 @@ class Running:
             np.testing.assert_allclose(ends[name].x, ANSWER, atol=1e-6)
 
 
-def until(true: Callable[[], object], seconds: float = 20.0) -> bool:
+def until(true: Callable[[], object], seconds: float = 120.0) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if true():
@@ -337,7 +337,6 @@ INSIDERS = {
     data_before_the_greeting: "DATA where the link is NEW",
     message_from_the_future: "sent message 1000000 before message",
     word_of_what_was_never_sent: "never sent",
-    wish_for_what_was_never_sent: "wants message 1000000",
     greeting_twice: "HELLO where the link is OPEN",
     flood_of_pings: "unknown kind 0",
     greeting_that_is_no_text: "cannot be read",
@@ -391,6 +390,17 @@ def test_a_neighbour_who_speaks_wrongly_is_refused_with_a_reason_and_changes_not
         told = "\n".join(record.getMessage() for record in caplog.records if record.name == "tacit.peers")
         assert running.agents["alpha"].connections.neighbours["beta"].violations >= 3
         assert re.search(words, told)
+
+
+def test_a_member_that_says_more_was_sent_ends_the_run_and_is_named(federation):
+    """The file may be an older one, and only the others can know: nothing is sent on the word of any of them."""
+    running = Running()
+    running.start(federation.agent("alpha"))
+    assert until(lambda: listening(federation.port("alpha")))
+    wish_for_what_was_never_sent(federation)
+    assert until(lambda: "alpha" in running.ends)
+    assert isinstance(running.ends["alpha"], OutdatedError)
+    assert "beta" in str(running.ends["alpha"])
 
 
 def test_a_refusal_tells_nothing_of_what_was_received(federation, caplog):

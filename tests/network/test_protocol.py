@@ -89,6 +89,34 @@ def test_an_incomplete_frame_waits_and_says_how_much_of_it_is_there():
     assert parser.feed(whole[-1:]) == [Frame(Kind.DATA, 0, 0, b"x" * 10)]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_long_message_is_received_into_its_place_however_it_comes(seed):
+    rng = np.random.default_rng(seed)
+    frames = [Frame(Kind.DATA, k, 2, rng.bytes(size)) for k, size in enumerate((60_000, 1 << 14, 0, 40_000))]
+    stream, parser, came = b"".join(b"".join(frame.pieces()) for frame in frames), Parser(1 << 16), []
+    assert stream == b"".join(frame.encode() for frame in frames)
+    while stream:
+        room = parser.room
+        count = int(rng.integers(1, 20_000)) if room is None else min(len(room), int(rng.integers(1, 20_000)))
+        piece, stream = stream[:count], stream[count:]
+        if room is None:
+            came += parser.feed(piece)
+        else:
+            room[: len(piece)] = piece
+            came += parser.filled(len(piece))
+    assert came == frames
+    assert parser.room is None
+    assert parser.waiting == 0
+
+
+def test_numbers_of_a_long_message_lie_where_processors_want_them():
+    numbers = np.random.default_rng(0).standard_normal(30_000)
+    stream, parser = Frame(Kind.DATA, 0, 0, encode(numbers)).encode(), Parser(1 << 20)
+    [frame] = parser.feed(stream[:1000]) + parser.feed(stream[1000:])
+    assert decode(frame.body).flags.aligned
+    assert np.array_equal(decode(frame.body), numbers)
+
+
 # payloads ---------------------------------------------------------------------------------------------
 
 

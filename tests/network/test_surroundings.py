@@ -76,7 +76,8 @@ def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_
     job = job_of(AffineMasks(10.0))
     expected = agents.run(job_of(AffineMasks(10.0, seed=7)))
     world = memory()
-    given, write, full = members(tmp_path, job, world, patience=3.0), os.write, threading.Event()
+    given, full = members(tmp_path, job, world, patience=3.0), threading.Event()
+    write, writev = os.write, os.writev
     count = 0
 
     def no_room(descriptor, data):
@@ -91,8 +92,14 @@ def test_a_full_disk_stops_one_agent_and_the_run_goes_on_when_there_is_room(tmp_
             return write(descriptor, data[: len(data) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    def nor_for_pieces(descriptor, pieces):
+        if "east" in os.readlink(f"/proc/self/fd/{descriptor}"):
+            return no_room(descriptor, b"".join(pieces))
+        return writev(descriptor, pieces)
+
     with monkeypatch.context() as patched:
         patched.setattr(sent.os, "write", no_room)
+        patched.setattr(sent.os, "writev", nor_for_pieces)
         first = world.run({name: agent.run for name, agent in given.items()})
     assert full.is_set()
     assert isinstance(first["east"], FileError)

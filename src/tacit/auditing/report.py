@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.trials.game import Game
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.stamps import Stamp
 
 
@@ -135,6 +135,15 @@ class AuditReport(Shown, msgspec.Struct, frozen=True, kw_only=True):
                 "theory": theory.tolist(),
             }
         return series
+
+    def to_frame(self) -> Any:
+        """Return every attack's verdict as a table of pandas."""
+        both = (("without masks", self.without_masks), ("with masks", self.with_masks))
+        rows = [{"attack": v.attack, "masks": name, **msgspec.to_builtins(v)} for name, each in both for v in each]
+        return frame(rows, "attack")
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence(), *self.privacy])
 
     def to_json(self) -> str:
         """Return the report as indented JSON, with its plots' data and whether it passed."""

@@ -46,6 +46,11 @@ class Augmentation(Shown):
     mu: float | None = None
     """m_t reached, where a target was asked for."""
 
+    def __str__(self) -> str:
+        named = "; ".join(f"{a} – {b}" for a, b in self.links)
+        least = "no fewer suffice" if self.exact else f"at least {self.at_least} are needed"
+        return f"{len(self.links)} link(s) to add, {least}: {named}." if self.links else "No link is needed."
+
     def to_dict(self) -> dict[str, Any]:
         """Return the links and what is known about their number, for JSON."""
         return {

@@ -19,7 +19,7 @@ from tacit.certificates.statement import GUESS, statement
 from tacit.certificates.tradeoff import TradeOff
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.stamps import Stamp, voided
 
 GUESSES = (0.51, 0.55, 0.6, 0.75, 0.9)
@@ -138,6 +138,18 @@ class Certificate(Shown):
     def statement(self, hide: float | None = None) -> str:
         """Return the guarantee in words, with its assumptions and what it does not cover."""
         return statement(self if hide is None else replace(self, hide=hide))
+
+    def __str__(self) -> str:
+        return self.statement()
+
+    def to_frame(self) -> Any:
+        """Return every honest agent as a table of pandas: how far off the best estimate is, and what is learnt."""
+        exposed = {*self.exposed_agents, *self.without_privacy}
+        rows = [
+            {"agent": agent, "deviation": deviation, "exposed": agent in exposed}
+            for agent, deviation in self.uncertainty.items()
+        ]
+        return frame(rows, "agent")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON: numbers, names as strings, and the statement; ∞ becomes None."""

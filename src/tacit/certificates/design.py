@@ -34,6 +34,10 @@ class Design(Shown):
     sigma: float
     certificate: Certificate
 
+    def __str__(self) -> str:
+        size = f"{len(self.graph)} agents, {self.graph.number_of_edges()} links"
+        return f"{size}, σ = {self.sigma:g}. {self.certificate}"
+
 
 def design(
     *,

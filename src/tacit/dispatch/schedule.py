@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.dispatch.flows import Overload
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.solving import RunRecord
 from tacit.typing import Array
 
@@ -119,6 +119,14 @@ class Schedule(Shown):
                 "helpful": [list(link) for link in self.helpful],
             }
         )
+
+    def to_frame(self) -> Any:
+        """Return MW of every generator as a table of pandas, a column per period."""
+        rows = [
+            {"generator": name, "bus": bus, **{f"mw_{t + 1}": float(mw) for t, mw in enumerate(path)}}
+            for name, bus, path in zip(self.units, self.buses, self.output, strict=True)
+        ]
+        return frame(rows, "generator")
 
     def to_csv(self) -> str:
         """Return a table with one line per generator and one column of MW per period."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.typing import Array
 
 _SINGULAR = 1e-13
@@ -85,6 +85,10 @@ class Summary(Shown):
             "distribution": "z" if np.isinf(self.freedom) else "t", "coefficients": rows,
             "notes": list(self.notes),
         }  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """Return the coefficients as a table of pandas."""
+        return frame(self.to_dict()["coefficients"], "name")
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

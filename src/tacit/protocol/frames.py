@@ -9,7 +9,6 @@ peer can make another hold more than one frame of bytes that it has not judged.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from enum import Enum, IntEnum
 
 import msgspec
@@ -19,7 +18,8 @@ from tacit.errors import ProtocolError
 Bytes = bytes | memoryview
 
 _HEADER = struct.Struct(">IBQQ")
-_HEAD = _HEADER.size
+HEAD = _HEADER.size
+"""Bytes before a body."""
 HELLO_LIMIT = 4096
 _LONG = 1 << 14  # bytes of a body that is not copied to be sent: a full record of TLS
 _BEFORE = 7  # bytes before a body, so that the numbers in it, behind one letter, lie where processors want them
@@ -53,31 +53,17 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     """All messages of the peer before this one are safely used, and will not be asked for again."""
     body: Bytes = b""
 
-    @property
-    def head(self) -> bytes:
-        """What stands before the body."""
-        return _HEADER.pack(len(self.body), self.kind, self.number, self.acknowledged)
-
     def encode(self) -> bytes:
         """Return the frame as bytes."""
-        return b"".join((self.head, self.body))
+        return _HEADER.pack(len(self.body), self.kind, self.number, self.acknowledged) + self.body
 
-
-def pieces(frames: Sequence[Frame]) -> list[Bytes]:
-    """Return frames as bytes to be sent one after the other: short ones together, and long bodies as they lie."""
-    cut: list[Bytes] = []
-    short: list[Bytes] = []
-    for frame in frames:
-        if len(frame.body) <= _LONG:
-            short.append(frame.encode())
-        else:
-            begins = memoryview(frame.body)
-            cut.append(b"".join((*short, frame.head, begins[: _LONG - _HEAD])))
-            cut.append(begins[_LONG - _HEAD :])
-            short = []
-    if short:
-        cut.append(short[0] if len(short) == 1 else b"".join(short))
-    return cut
+    def pieces(self) -> tuple[Bytes, ...]:
+        """Return the frame as bytes to be sent one after the other: the most of a long body as it lies."""
+        body = self.body
+        if len(body) <= _LONG:
+            return (self.encode(),)
+        head = _HEADER.pack(len(body), self.kind, self.number, self.acknowledged)
+        return head + body[: _LONG - HEAD], memoryview(body)[_LONG - HEAD :]
 
 
 class Parser:
@@ -97,7 +83,7 @@ class Parser:
     @property
     def waiting(self) -> int:
         """How many bytes lie here that are not a frame yet."""
-        return len(self._head) if self._begun is None else _HEAD + self._came
+        return len(self._head) if self._begun is None else HEAD + self._came
 
     @property
     def room(self) -> memoryview | None:
@@ -115,22 +101,22 @@ class Parser:
     def feed(self, data: bytes) -> list[Frame]:
         """Take some bytes, and return the frames that are complete."""
         frames: list[Frame] = []
-        room = self.room
-        if room is not None:
+        if self._begun is not None:
+            room = memoryview(self._begun.body)[self._came :]
             here = min(len(room), len(data))
             room[:here] = data[:here]
             frames, data = self.filled(here), data[here:]
         elif self._head:
             data = self._head + data
         start, size = 0, len(data)
-        while size - start >= _HEAD:
+        while size - start >= HEAD:
             length, code, number, acknowledged = _HEADER.unpack_from(data, start)
             kind, limit = self._known.get(code, (None, 0))
             if kind is None:
                 raise ProtocolError(f"a peer sent a frame of the unknown kind {code}.")
             if length > limit:
                 raise ProtocolError(f"a peer announced {length} bytes where a {kind.name} holds at most {limit}.")
-            first = start + _HEAD
+            first = start + HEAD
             start = first + length
             if start > size:
                 body = memoryview(bytearray(_BEFORE + length))[_BEFORE:]

@@ -30,7 +30,12 @@ def encode(array: NDArray[Any]) -> bytes:
             f"the numbers of this member are beyond {_HUGE:g}, or none at all (NaN or infinite), and were not "
             "sent: a neighbour has sent very large ones, or the step is too long for the costs."
         )
-    return b"".join((letter, np.ascontiguousarray(array, dtype=_LETTERS[letter]).reshape(-1).view(np.uint8).data))
+    return b"".join((letter, raw(np.asarray(array, dtype=_LETTERS[letter]))))
+
+
+def raw(array: NDArray[Any]) -> memoryview:
+    """Return an array's bytes, without a copy where they lie in one piece."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def decode(body: Bytes, sender: str = "a peer") -> NDArray[Any]:

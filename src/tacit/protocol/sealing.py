@@ -13,18 +13,19 @@ import struct
 import zlib
 
 from tacit.errors import DamagedError
+from tacit.protocol.frames import Bytes
 
 DAMAGED = "is damaged. Keep it, and tell the others: a run whose masks are lost cannot go on."
 _CHECK = struct.Struct("<I")
 
 
-def seal(body: bytes, *place: int) -> bytes:
+def seal(body: Bytes, *place: int) -> bytes:
     """Return *body* with its check.
 
     >>> unseal(seal(b"a number", 1, 7), 1, 7)
     b'a number'
     """
-    return body + _CHECK.pack(_of(body, place))
+    return b"".join((body, _CHECK.pack(_of(body, place))))
 
 
 def unseal(sealed: bytes, *place: int) -> bytes:
@@ -35,5 +36,5 @@ def unseal(sealed: bytes, *place: int) -> bytes:
     return body
 
 
-def _of(body: bytes, place: tuple[int, ...]) -> int:
+def _of(body: Bytes, place: tuple[int, ...]) -> int:
     return zlib.crc32(body, zlib.crc32(struct.pack(f"<{len(place)}q", *place), 1))

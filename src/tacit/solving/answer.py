@@ -14,7 +14,7 @@ from tacit.certificates.finite import finite_or_none
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 from tacit.solving.guarantee import of_run
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
@@ -130,6 +130,14 @@ class Answer(Shown):
             return lines
         outsiders = self.certificate(any=0, quick=len(self.network) > _SEARCHED)
         return [*lines, headline(replace(outsiders, stamps=()))]
+
+    def to_frame(self) -> Any:
+        """Return every look at the agents as a table of pandas: round, change, disagreement and error."""
+        return frame([check._asdict() for check in self.record.history], "round")
+
+    def __str__(self) -> str:
+        x = np.array2string(self.x, threshold=12, precision=10)
+        return "\n".join([repr(self), f"x = {x}", self.sentence, *self.privacy()])
 
     def __repr__(self) -> str:
         record = self.record

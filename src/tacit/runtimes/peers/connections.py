@@ -2,10 +2,11 @@
 
 Everything here runs in one event loop. The algorithm's thread drives it while it waits for messages, so that a
 round costs no change of threads; when the algorithm is busy for longer, a steward thread drives it in the
-meantime. Of every two neighbours one dials the other, or both meet at a relay. Every connection is read whenever
-the loop is driven, so that two agents who both write a long message never wait for each other. A connection that
-brings nothing for *silence* seconds, or something wrong, is closed, and the neighbour dialled again with growing
-pauses; channels do not notice.
+meantime. Waking up costs more than a round where many agents share a machine: the steward looks the more rarely
+whether it is needed, the longer it was not. Of every two neighbours one dials the other, or both meet at a relay.
+Every connection is read whenever the loop is driven, so that two agents who both write a long message never wait
+for each other. A connection that brings nothing for *silence* seconds, or something wrong, is closed, and the
+neighbour dialled again with growing pauses; channels do not notice.
 
 A *connection* is one TLS session that carries the channel of a link for a while: a `_Connection` here, over a
 `TlsSocket`, with the `Dialogue` that greets and cuts frames.
@@ -28,7 +29,7 @@ from typing import Any
 
 from tacit.errors import NetworkError, ProtocolError
 from tacit.protocol import Channel, Dialogue, Frame, Kind, Phase
-from tacit.protocol.frames import pieces
+from tacit.protocol.frames import HEAD
 from tacit.protocol.meeting import Meeting, Side
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.door import Door
@@ -39,7 +40,8 @@ from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
 
-_ABSENCE = 0.05  # seconds that the algorithm may be busy before the steward takes over
+_ABSENCE, _LONGEST_ABSENCE = 0.05, 0.4  # seconds between two looks of the steward at whether it is needed
+_UNTENDED = 0.25  # seconds that dialling, accepting and pinging may wait while all connections are open
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _LAST_WORDS = 1.0  # seconds for a neighbour to hear why a link is closed
 _HANDSHAKE = 10.0  # seconds for TLS and the greeting, at most
@@ -103,6 +105,7 @@ class Connections:
         self._loop = asyncio.new_event_loop()
         self._driving = threading.Lock()  # whoever holds it may run the loop, and touch what lives in it
         self._wanted = False  # by the algorithm's thread: the steward lets go
+        self._visits = 0  # of the algorithm's thread
         self._over = threading.Event()
         self._goal: Callable[[], bool] | None = None
         self._thread = threading.Thread(target=self._run, name="tacit-links", daemon=True)
@@ -134,15 +137,16 @@ class Connections:
 
     def wait(self, goal: Callable[[], bool], seconds: float) -> bool:
         """Let messages come until *goal* holds, or for so long; return whether it holds."""
-        end = self._clock() + seconds
         self._take_over()
         try:
+            end = 0.0
             while not goal():
                 now = self._clock()
+                end = end or now + seconds
                 if now >= end:
                     return False
-                if self._settled and now < self._tended + _ABSENCE:
-                    self._hear(_ABSENCE)
+                if self._settled and now < self._tended + _UNTENDED:
+                    self._hear(min(_UNTENDED, end - now))
                 else:
                     self._tend(goal, min(_ABSENCE, end - now))
         finally:
@@ -151,6 +155,7 @@ class Connections:
 
     def _take_over(self) -> None:
         """Take the loop from the steward."""
+        self._visits += 1
         if not self._driving.acquire(blocking=False):
             self._wanted = True
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -205,13 +210,18 @@ class Connections:
                 return
             finally:
                 self._ready.set()
-        while not self._over.wait(_ABSENCE):
-            if not self._wanted and self._driving.acquire(blocking=False):
+        pause, visits = _ABSENCE, -1
+        while not self._over.wait(pause):
+            absent, visits = visits == self._visits, self._visits
+            if absent and not self._wanted and self._driving.acquire(blocking=False):
                 try:
                     if not self._wanted:
                         self._loop.run_forever()
                 finally:
                     self._driving.release()
+                pause = _ABSENCE
+            else:  # the algorithm is here, and will be for a while
+                pause = min(2.0 * pause, _LONGEST_ABSENCE)
         with self._driving:
             door.shut()
             pending = asyncio.all_tasks(self._loop)
@@ -305,12 +315,13 @@ class Connections:
 
     def _put(self, neighbour: Neighbour, frames: Sequence[Frame]) -> None:
         connection = neighbour.connection
-        if connection is not None:
-            cut = pieces(frames)
-            neighbour.bytes_out += sum(map(len, cut))
-            connection.tls.write(cut)
-            if connection.tls.is_full:
-                connection.watch()
+        if connection is None:
+            return
+        for frame in frames:
+            connection.tls.write(frame.pieces())
+            neighbour.bytes_out += HEAD + len(frame.body)
+        if connection.tls.is_full:
+            connection.watch()
 
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
@@ -350,24 +361,19 @@ class _Connection:
             self._neighbour.ended("no answer")
             self.tls.abort()
 
-    @property
-    def room(self) -> memoryview | None:
-        """Where the rest of a long message belongs that has begun to come."""
-        return self._dialogue.room
+    def heard(self, data: bytes) -> memoryview | None:
+        """Hear what has come; return where the rest of a long message belongs that has begun."""
+        return self._take(self._dialogue.feed, data, len(data))
 
-    def heard(self, data: bytes) -> None:
-        """Hear what has come."""
-        self._take(self._dialogue.feed, data, len(data))
+    def filled(self, count: int) -> memoryview | None:
+        """Hear what has come into its place."""
+        return self._take(self._dialogue.filled, count, count)
 
-    def filled(self, count: int) -> None:
-        """Hear what has come into the room."""
-        self._take(self._dialogue.filled, count, count)
-
-    def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> None:
+    def _take(self, way: Callable[[Any], list[Frame]], what: bytes | int, count: int) -> memoryview | None:
         """Hear, unless a newer connection has replaced this one."""
         neighbour, every = self._neighbour, self._all
         if neighbour.connection is not self or self._is_deaf:
-            return
+            return None
         neighbour.last_seen = every._clock()
         neighbour.bytes_in += count
         try:
@@ -376,7 +382,7 @@ class _Connection:
         except ProtocolError as error:
             every._violated(neighbour, error)
             self._hang_up(self._dialogue.last_words)
-            return
+            return None
         if not neighbour.open and self._dialogue.phase is Phase.OPEN:
             neighbour.open = True
             neighbour.ended("")
@@ -385,6 +391,7 @@ class _Connection:
             every._put(neighbour, answers)
         if every._goal is not None and every._goal():
             every._loop.stop()
+        return self._dialogue.room
 
     def _hang_up(self, last_words: Frame | None) -> None:
         """Close the connection; where there is something left to say, a little later, and deaf from now on.

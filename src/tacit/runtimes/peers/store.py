@@ -26,6 +26,8 @@ import numpy as np
 
 from tacit.errors import DamagedError, FileError, TacitError
 from tacit.masks.randomness import Positions
+from tacit.protocol.frames import Bytes
+from tacit.protocol.payloads import raw
 from tacit.protocol.record import Record
 from tacit.protocol.run import Event, Forget, step
 from tacit.protocol.sealing import DAMAGED, seal, unseal
@@ -243,7 +245,7 @@ class Store:
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
             shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript, first=first,
         )  # fmt: skip
-        bodies = [msgspec.json.encode(position), *(array.tobytes() for array in arrays)]
+        bodies: list[Bytes] = [msgspec.json.encode(position), *(raw(array) for array in arrays)]
         state = [(part, seal(body, _STATE, part)) for part, body in enumerate(bodies)]
         looks = [
             (round_, seal(msgspec.json.encode(_numbers(look)), _LOOKS, round_))

@@ -27,15 +27,11 @@ _RECORDS = 4096  # that are taken in a row, before others have their turn
 class Listener(Protocol):
     """Whoever takes what a connection brings."""
 
-    @property
-    def room(self) -> memoryview | None:
-        """Where what comes next belongs, where that is known."""
+    def heard(self, data: bytes) -> memoryview | None:
+        """Take bytes that came; return where those that come next belong, where that is known."""
 
-    def filled(self, count: int) -> None:
-        """So many bytes were put into the room."""
-
-    def heard(self, data: bytes) -> None:
-        """These bytes came, and there was no room for them."""
+    def filled(self, count: int) -> memoryview | None:
+        """Take note that so many bytes were put there; return the same."""
 
     def ended(self, reason: Exception | None) -> None:
         """The connection is over."""
@@ -54,6 +50,7 @@ class TlsSocket:
         self._loop = asyncio.get_running_loop()
         self._unsent: deque[bytes | memoryview] = deque()
         self._listener: Listener | None = None
+        self._room: memoryview | None = None  # where what comes next belongs
         self.over: asyncio.Future[None] = self._loop.create_future()
         """Done when the connection has ended."""
 
@@ -105,12 +102,13 @@ class TlsSocket:
         """Send *pieces*; what the socket has no room for leaves later."""
         if self.over.done():
             return
-        waits = bool(self._unsent)
+        if self._unsent:
+            self._unsent.extend(pieces)
+            return
         self._unsent.extend(pieces)
-        if not waits:
-            self._push()
-            if self._unsent:
-                self._loop.add_writer(self._socket.fileno(), self.go_on)
+        self._push()
+        if self._unsent:
+            self._loop.add_writer(self._socket.fileno(), self.go_on)
 
     def go_on(self) -> None:
         """Send what had no room before."""
@@ -136,35 +134,29 @@ class TlsSocket:
 
     def take(self) -> None:
         """Hand over what has come."""
+        data = b""
         for _ in range(_RECORDS):
-            if self._listener is None or self.over.done():
+            room, listener = self._room, self._listener
+            if listener is None or self.over.done():
                 return
             try:
-                more = self._take_record(self._listener)
+                if room is None:
+                    data = self._socket.recv(_RECORD)
+                    count = len(data)
+                else:
+                    count = self._socket.recv_into(room)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 return
             except OSError as error:
                 self.abort(error)
                 return
-            if not more:
+            if not count:
+                self.abort(ConnectionResetError(0, "closed"))
+                return
+            self._room = listener.heard(data) if room is None else listener.filled(count)
+            if count < _RECORD and (room is None or count < len(room)):
                 return
         self._loop.call_soon(self.take)
-
-    def _take_record(self, listener: Listener) -> bool:
-        """Hand over a record, or as much of it as there is room for; tell whether more may be there already."""
-        room = listener.room
-        if room is None:
-            data = self._socket.recv(_RECORD)
-            count, most = len(data), _RECORD
-            if data:
-                listener.heard(data)
-        else:
-            count, most = self._socket.recv_into(room), min(len(room), _RECORD)
-            if count:
-                listener.filled(count)
-        if not count:
-            raise ConnectionResetError(0, "closed")
-        return count >= most
 
     def abort(self, reason: Exception | None = None) -> None:
         """Close the connection at once."""
