@@ -255,3 +255,41 @@ def test_a_run_whose_file_was_damaged_ends_with_the_same_bits_or_with_a_sentence
     victim.write_bytes(data)
     _, ends = made.play_again(memory)
     ends_well_or_with_a_sentence(made, ends, expected)
+
+
+# as people run them ---------------------------------------------------------------------------------------------
+
+GOSSIP = ["--cost", "ridge", "--level", "affine", "--sigma", "100", "--algorithm", "nids"]
+GOSSIP += ["--setting", "step_size=0.002", "--l2", "1", "--unknowns", "4"]
+
+
+@pytest.mark.network
+def test_agents_whose_disk_is_full_or_whose_file_is_damaged_end_with_a_sentence_and_no_traceback(members, until):
+    """Files may have 40 kB: the log is longer soon. With more room the run goes on, to the same bits."""
+    rng = np.random.default_rng(7)
+    tables = {name: rng.standard_normal((20, 5)) for name in ("anna", "bert", "cora")}
+    small = {"bert": ["bash", "-c", 'ulimit -f 40; exec "$@"', "bash"]}
+    made = members(tables, family="ridge", options=GOSSIP, wrap=lambda name: small.get(name, []))
+    made.fix_keys()
+    expected = made.expected()
+    for name in made.names:
+        made.start(name, "--json")
+    assert made.wait("bert", 120.0) == 2, made.err("bert")
+    assert "make room, and start this agent again; the run goes on" in made.err("bert")
+    assert "Traceback" not in made.err("bert")
+    small.clear()
+    kept = made.state("bert").read_bytes()
+    log = made.state("bert").with_name(made.state("bert").name + "-wal")
+    logged = log.read_bytes() if log.exists() else b""
+    log.unlink(missing_ok=True)
+    made.state("bert").write_bytes(kept[:4096] + bytes(len(kept)))
+    made.start("bert", "--json")
+    assert made.wait("bert", 120.0) == 2
+    assert "is damaged" in made.err("bert")
+    assert "Traceback" not in made.err("bert")
+    made.state("bert").write_bytes(kept)
+    if logged:
+        log.write_bytes(logged)
+        log.chmod(0o600)
+    made.start("bert", "--json")
+    assert np.array_equal(made.answers(seconds=300.0), expected.x)
