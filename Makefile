@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3# one more than processors, since some tests wait
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-estimators test-search test-large test-network test-browser chromium test-namespaces test-wheel test-repeated check bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser chromium test-namespaces test-wheel test-repeated check bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -31,6 +31,9 @@ test-estimators: $(VENV)/.installed-dev ## scikit-learn's own checks of the esti
 
 test-network: $(VENV)/.installed-dev ## real processes, killed, stopped and attacked: some minutes
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m network
+
+test-endurance: $(VENV)/.installed-dev ## two hundred runs with kills, and 10⁵ frames of nonsense from a member
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m endurance
 
 test-browser: $(VENV)/.installed-dev chromium ## every kind of report in a real browser: installs Debian's Chromium where there is none
 	$(PYTEST) -m browser

@@ -227,7 +227,12 @@ def test_a_statement_has_its_assumptions_and_limits():
     )
     assert "This assumes that links are private" in text
     assert "It does not cover the curved parts" in text
+    assert "It holds whatever the observer sends. A lie about its own numbers is not noticed" in text
+    sums = tacit.certify(nx.petersen_graph(), {3, 7}, sigma=np.inf).statement()
+    assert "if it lies, at points of its choosing" in sums
+    assert "telling different agents different sums is noticed before another masked number leaves" in sums
     nobody = tacit.certify(nx.petersen_graph(), (), sigma=5.0).statement()
+    assert "the observer sends" not in nobody
     assert "controls no agent and sees all effective costs" in nobody
     assert "any one agent" in tacit.certify(nx.petersen_graph(), any=1, sigma=5.0).statement()
 

@@ -398,6 +398,16 @@ def test_the_paper_page_names_only_tests_that_exist():
         assert resolves(dotted), f"docs/paper.md names {dotted}, which does not exist"
 
 
+def test_the_page_of_liars_names_only_tests_that_exist_and_as_many_as_it_says():
+    page = (ROOT / "docs" / "liars.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \|.*\| `([\w/]+\.py)::(\w+)` \|$", page, flags=re.MULTILINE)
+    assert [int(number) for number, _, _ in rows] == list(range(1, 36))
+    for _, file, name in rows:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        assert name in functions, f"docs/liars.md cites {file}::{name}, which does not exist"
+
+
 def resolves(dotted):
     """Tell whether a dotted name leads to a module or to something in one."""
     try:

@@ -6,6 +6,7 @@ does. It needs root and util-linux; images are not built.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,10 +89,10 @@ def facts_of(pid):
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
-def test_an_agent_needs_no_root_no_home_and_one_folder_to_write(three, until, tacit_words):
+def test_an_agent_needs_no_root_no_home_and_one_folder_to_write(three, gauge, until, tacit_words):
     before = {path: path.read_bytes() for path in (three.folder / "north").iterdir() if path.is_file()}
     words = ("--folder", "state", "--json")
-    three.start("north", *words)
+    three.start("north", *words, "--metrics", str(gauge.port))
     file = three.folder / "north" / "state" / three.state("north").with_suffix(".status").name
     bulletin = until(lambda: read_bulletin(file), 60.0)
     assert bulletin, three.err("north")
@@ -99,6 +100,10 @@ def test_an_agent_needs_no_root_no_home_and_one_folder_to_write(three, until, ta
     assert set(facts["Uid"].split()) == set(facts["Gid"].split()) == {str(USER)}
     assert {facts[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd")} == {"0" * 16}
     assert facts["NoNewPrivs"] == "1"
+    figures = re.findall(
+        r"^process_(resident_memory_bytes|open_fds|cpu_seconds_total) ", gauge.text(), flags=re.MULTILINE
+    )
+    assert len(figures) == 3, "a process that cannot be dumped still sees its own figures"
 
     health = subprocess.run(
         [*three.wrap("north"), *tacit_words, "status", "federation.toml", "--me", "north", "--folder", "state"],

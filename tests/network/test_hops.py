@@ -21,6 +21,7 @@ import tacit
 from tacit.masks import AffineMasks, Keystream, SumMasks, agent_keys
 from tacit.runtimes import Job, StoppingRule
 from tacit.runtimes.agents import QueueLinks, neighbourhoods
+from tacit.runtimes.linked_peers import LinkedPeers
 from tacit.runtimes.phases import row_ranges, run_agent
 from tacit.runtimes.transcript import farthest
 from tacit.solving import choose
@@ -51,8 +52,8 @@ class Chained(QueueLinks):
         return message
 
 
-def longest_chain(graph, masks, algorithm):
-    """Run members on *graph*; return the hops, what came out, and the network."""
+def longest_chain(graph, masks, algorithm, kind=LinkedPeers):
+    """Run members on *graph*, as peers of a *kind*; return the hops, what came out, and the network."""
     rng = np.random.default_rng(5)
     costs = [
         tacit.Logistic(rng.standard_normal((9, 3)), np.sign(rng.standard_normal(9)), l2=0.5)
@@ -76,7 +77,7 @@ def longest_chain(graph, masks, algorithm):
     keys, rows, chained = agent_keys(len(graph), seed=3), row_ranges(job.network.degrees), []
 
     def one(i, peers, links):
-        peers._links = links
+        peers.__class__, peers._links = kind, links
         return run_agent(job, job.costs[i], peers, Keystream(keys[i]), rows=rows[i], barriers=True)
 
     with ThreadPoolExecutor(len(graph)) as pool:
@@ -98,6 +99,25 @@ def test_a_run_of_sums_takes_a_radius_up_and_down_a_sum_and_little_more(name, al
     assert hops == network.tree.diameter + (2 * radius + 1) * sums - overlap + farthest(network)
     if name == "regular":
         assert hops <= (2 * radius + 1) * sums + 3 * radius
+
+
+class Committing(LinkedPeers):
+    """What tacit does not do: neighbours are told a hash of the masked word before anybody sends one."""
+
+    def sum(self, v, add=np.add):
+        if v.dtype == np.uint64:
+            self._links.exchange([np.zeros(4, dtype=np.uint64)] * self.degree)
+        return super().sum(v, add)
+
+
+@pytest.mark.parametrize(("name", "hops_of_run"), [("regular", 30), ("florentine", 32), ("complete", 14)])
+def test_commitments_before_every_word_would_cost_a_hop_a_sum(name, hops_of_run):
+    """The figures of docs/liars.md: whoever speaks last is not held to a number."""
+    hops, outcome, _ = longest_chain(GRAPHS[name], SumMasks(), "newton")
+    more, again, _ = longest_chain(GRAPHS[name], SumMasks(), "newton", kind=Committing)
+    assert (again.rounds, more) == (outcome.rounds, hops + outcome.rounds)
+    assert hops == hops_of_run
+    assert 0.09 < outcome.rounds / hops < 0.30
 
 
 @pytest.mark.parametrize(("algorithm", "exchanges"), [("nids", 1), ("extra", 1), ("gradient-tracking", 2)])

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import gc
 import math
+import random
 import re
 import socket
 import ssl
@@ -29,7 +30,7 @@ import tacit
 from tacit.errors import FileError, InputError, NetworkError, OutdatedError, ProtocolError, TacitError
 from tacit.federation import Manifest, Member, join
 from tacit.federation.sections import Masks, Stop
-from tacit.protocol import Channel, Frame, Kind, encode, longest
+from tacit.protocol import Channel, Dialogue, Frame, Kind, encode, longest
 from tacit.protocol import channel as channels
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers import connections as wires
@@ -508,6 +509,72 @@ def test_a_flood_of_messages_ends_the_link_and_not_the_memory(federation):
         assert "flood" in beta.trouble
         assert len(beta.channel.inbox) == channels._AHEAD
         with dialled(connections.port, client(federation.key("gamma"))) as link:  # and the others are served
+            link.sendall(federation.hello("gamma", "alpha") + Frame(Kind.DATA, 0, 0, encode(np.ones(2))).encode())
+            assert until(lambda: gamma.channel.inbox)
+        assert gamma.violations == 0
+
+
+class Nonsense:
+    """Frames that are nearly right, as a member would send them who knows the format."""
+
+    END = b"\xff" * 5_000  # longer than any frame that was begun, and no frame itself
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311
+
+    def burst(self, expected: int, count: int = 40) -> bytes:
+        """Return some frames from message *expected* on, of which a few are wrong, and something that is none."""
+        frames = []
+        for _ in range(count):
+            frames.append(self._frame(expected))
+            expected += frames[-1][4] == Kind.DATA
+        return b"".join(frames) + self.END
+
+    def _frame(self, expected: int) -> bytes:
+        pick = self._random
+        kind = pick.choice([Kind.DATA] * 6 + [Kind.PING] * 2 + [Kind.BYE])
+        body = {
+            Kind.DATA: pick.choice(b"fuix").to_bytes()
+            + pick.randbytes(8 * pick.randrange(6) + pick.choice([0, 3])),
+            Kind.PING: b"",
+            Kind.BYE: pick.choice([b"", b"unfit"]),
+        }[kind]
+        if pick.random() < 0.95:
+            return Frame(kind, expected, 0, body).encode()
+        wrong = [
+            Frame(kind, pick.getrandbits(64), 0, body),
+            Frame(kind, expected, pick.getrandbits(64), body),
+            Frame(Kind.HELLO, 0, 0, pick.randbytes(40)),
+            Frame(Kind.BYE, 0, 0, pick.choice([b"stopped", b"stopped{}", pick.randbytes(9)])),
+        ]
+        frame = bytearray(pick.choice(wrong).encode())
+        for _ in range(pick.choice([0, 1, 3])):
+            frame[pick.randrange(len(frame))] = pick.randrange(256)
+        return bytes(frame)
+
+
+@pytest.mark.parametrize("frames", [100, pytest.param(100_000, marks=pytest.mark.endurance)])
+def test_nonsense_from_a_member_is_refused_and_everybody_else_is_served(federation, frames, monkeypatch):
+    """Frames are counted where they are judged: one that is refused ends its connection, and another begins."""
+    judged, judge = 0, Dialogue._heard
+
+    def heard(self, arrived):
+        nonlocal judged
+        judged += len(arrived)
+        return judge(self, arrived)
+
+    monkeypatch.setattr(Dialogue, "_heard", heard)
+    with served(federation) as connections:
+        beta, gamma = connections.neighbours["beta"], connections.neighbours["gamma"]
+        tls, nonsense = client(federation.key("beta")), Nonsense(7)
+        while judged < frames:
+            spoken(connections.port, tls, federation.hello("beta", "alpha"), nonsense.burst(beta.channel.expected))
+            with connections.guard:
+                assert len(beta.channel.inbox) <= channels._AHEAD
+                beta.channel.inbox.clear()
+        assert connections.failure is None
+        assert beta.violations > frames // 100
+        with dialled(connections.port, client(federation.key("gamma"))) as link:
             link.sendall(federation.hello("gamma", "alpha") + Frame(Kind.DATA, 0, 0, encode(np.ones(2))).encode())
             assert until(lambda: gamma.channel.inbox)
         assert gamma.violations == 0

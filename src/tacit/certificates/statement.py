@@ -29,6 +29,11 @@ ASSUMPTIONS_OF_SUMS = (
     "masks come from a cryptographic source",
 )
 COMPUTATIONAL = "nobody can break X25519 or AES-256, from which both ends of a link draw its masks (computational)"
+LIES = "It holds whatever the observer sends. A lie about its own numbers is not noticed, and changes the answer."
+LIES_IN_SUMS = (
+    "It holds if the observer lies: telling different agents different sums is noticed before another masked "
+    "number leaves, and ends the run. A lie about its own numbers is not noticed, and changes points and answer."
+)
 NOT_COVERED = (
     "further runs, which add up, and tell who came or went and what changed",
     "what the observer already knows about all other agents",
@@ -49,7 +54,7 @@ def statement(certificate: Certificate) -> str:
 
 
 def limits(certificate: Certificate) -> list[str]:
-    """Return on what assumptions a guarantee stands, and what it does not cover."""
+    """Return on what assumptions a guarantee stands, what liars can do, and what it does not cover."""
     assumptions: tuple[str, ...] = ASSUMPTIONS_OF_SUMS if certificate.is_perfect else ASSUMPTIONS
     if certificate.computational:
         assumptions = (*assumptions, COMPUTATIONAL)
@@ -59,6 +64,7 @@ def limits(certificate: Certificate) -> list[str]:
     )
     return [
         f"This assumes that {conjoined(assumptions, last=_LAST)}.",
+        *([] if _sees_only(certificate) else [LIES_IN_SUMS if certificate.is_perfect else LIES]),
         f"It does not cover {conjoined(not_covered, last=_LAST)}.",
     ]
 
