@@ -632,6 +632,15 @@ def test_callers_who_reset_or_are_cut_off_leave_no_socket_open(federation):
     assert [str(each.message) for each in caught if "unclosed" in str(each.message)] == []
 
 
+def test_links_that_have_closed_by_themselves_can_still_be_stopped(federation, monkeypatch):
+    """The steward may see that all is over, and close the loop, before it is asked to."""
+    with served(federation) as connections:
+        connections.stop()
+        assert connections._loop.is_closed()
+        monkeypatch.setattr(connections._thread, "is_alive", lambda: True)
+        connections.stop()
+
+
 def test_two_neighbours_are_up_at_once(federation):
     with served(federation) as connections, contextlib.ExitStack() as stack:
         for name, neighbour in connections.neighbours.items():

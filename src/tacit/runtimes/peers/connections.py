@@ -15,6 +15,7 @@ A *connection* is one TLS session that carries the channel of a link for a while
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import random
@@ -191,7 +192,8 @@ class Connections:
         """Close all connections and the port."""
         if self._thread.is_alive():
             self._over.set()
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            with contextlib.suppress(RuntimeError):  # the steward may have closed it already
+                self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=5.0)
 
     # in the event loop -------------------------------------------------------------------------------
