@@ -20,7 +20,7 @@ def no_search(monkeypatch):
     """Return a switch that makes every search for a worst coalition, and for links, fail."""
 
     def forbid():
-        for name in ("certificate", "augment", "allocate", "design"):
+        for name in ("certifying", "augment", "allocate", "design"):
             module = import_module(f"tacit.certificates.{name}")
             monkeypatch.setattr(module, "worst_coalition_indices", lambda *_, **__: pytest.fail("searched"))
         links = import_module("tacit.certificates.augment")

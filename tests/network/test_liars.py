@@ -732,14 +732,15 @@ def test_a_neighbour_that_never_stops_talking_does_not_stop_the_clock():
             self.room = room
 
         def heard(self, data):
-            pass
+            return self.room
 
         def filled(self, count):
-            pass
+            return self.room
 
     for room in (None, memoryview(bytearray(1 << 18))):
         stream = object.__new__(TlsSocket)
         stream._socket, stream._loop, stream._listener, stream.over = Endless(), Loop(), Listener(room), Future()
+        stream._room = room
         stream.take()
         assert stream._loop.calls == 1
 

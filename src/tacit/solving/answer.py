@@ -135,10 +135,6 @@ class Answer(Shown):
         """Return every look at the agents as a table of pandas: round, change, disagreement and error."""
         return frame([check._asdict() for check in self.record.history], "round")
 
-    def __str__(self) -> str:
-        x = np.array2string(self.x, threshold=12, precision=10)
-        return "\n".join([repr(self), f"x = {x}", self.sentence, *self.privacy()])
-
     def __repr__(self) -> str:
         record = self.record
         stamp = "" if record.private else ", NOT PRIVATE"
