@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 from cryptography.x509 import load_pem_x509_certificate
+from cryptography.x509.oid import NameOID
 
 from tacit.errors import FileError, InputError
 from tacit.federation.foreign import refuse_acting
@@ -126,9 +127,21 @@ def certificate_of(path: Path) -> tuple[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise FileError(f"{path.with_suffix('.crt')}: cannot be read ({reason}).") from error
+    except FileError:  # of the key, which names itself
+        raise
     except InputError as error:
         raise FileError(f"{path.with_suffix('.crt')}: {error}") from error
-    return path.stem, pem
+    return owner_of(pem), pem
+
+
+def owner_of(certificate: str) -> str:
+    """Return whose certificate it is."""
+    subject = load_pem_x509_certificate(certificate.encode()).subject
+    names = [str(entry.value) for entry in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    if len(names) != 1:
+        raise FileError("a certificate has no member's name.")
+    refuse_bad_name(names[0])
+    return names[0]
 
 
 def _refuse_strangers(path: Path, pem: str) -> None:

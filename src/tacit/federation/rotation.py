@@ -26,14 +26,13 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509 import load_pem_x509_certificate
-from cryptography.x509.oid import NameOID
 
-from tacit.errors import FileError, InputError
-from tacit.federation.cards import Card, Paths, certificate_of, read_card, write_files
+from tacit.errors import InputError
+from tacit.federation.cards import Card, Paths, certificate_of, owner_of, read_card, write_files
 from tacit.federation.expiry import end_of, refuse_ended
 from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.federation.sections import Member
-from tacit.runtimes.peers.identity import der, pin, refuse_bad_name
+from tacit.runtimes.peers.identity import der, pin
 from tacit.runtimes.peers.keys import read_key
 
 _SIGNED = ec.ECDSA(hashes.SHA256())
@@ -51,7 +50,7 @@ def write_next_card(
     The address is that of the card beside the key unless given.
     """
     _, former = certificate_of(key)
-    name, end = _owner(former), end_of(former)
+    name, end = owner_of(former), end_of(former)
     if end is not None and end <= datetime.datetime.now(datetime.UTC):
         raise InputError(f"{key}: ended on {end:%Y-%m-%d}, and can sign no next key. Make a new member's card.")
     if address is None:
@@ -72,7 +71,7 @@ def write_next_card(
 def refuse_unsigned(name: str, before: Member, after: Member) -> None:
     """Refuse a key that the one *before* it has not signed."""
     try:
-        if _owner(after.certificate) != name:
+        if owner_of(after.certificate) != name:
             raise ValueError
         load_pem_x509_certificate(after.certificate.encode()).verify_directly_issued_by(
             load_pem_x509_certificate(after.certificate.encode())
@@ -125,16 +124,6 @@ def key_of(manifest: Manifest, me: str, folder: Path) -> Path:
         except (InputError, OSError):
             continue
     return plain
-
-
-def _owner(certificate: str) -> str:
-    """Return whose certificate it is."""
-    subject = load_pem_x509_certificate(certificate.encode()).subject
-    names = [str(entry.value) for entry in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
-    if len(names) != 1:
-        raise FileError("a certificate has no member's name.")
-    refuse_bad_name(names[0])
-    return names[0]
 
 
 def _statement(name: str, former: str, certificate: str) -> bytes:
