@@ -27,10 +27,10 @@ def distances(graph, m=1):
 @pytest.mark.parametrize(
     "masks",
     [
-        tacit.AffineMasks(2e4),
-        tacit.AffineMasks(1e9),
+        pytest.param(tacit.AffineMasks(2e4), marks=pytest.mark.large),
+        pytest.param(tacit.AffineMasks(1e9), marks=pytest.mark.large),
         tacit.AffineMasks(1000.0, bound=100.0),
-        tacit.QuadraticMasks(1e5),
+        pytest.param(tacit.QuadraticMasks(1e5), marks=pytest.mark.large),
         tacit.SumMasks(bound=10.0),
     ],
     ids=repr,

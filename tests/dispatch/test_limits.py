@@ -10,6 +10,7 @@ from tacit.dispatch import Supply, dispatch, polynomial, read_grid
 from tacit.errors import UnboundedError
 
 GRIDS = ["case5", "case9", "case14", "case24_ieee_rts", "case30pwl", "case39", "case118", "case300"]
+QUICK = ("case5", "case9", "case14", "case118")
 
 
 def at_limit(name, end):
@@ -21,7 +22,9 @@ def at_limit(name, end):
 
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("end", ["low", "high"])
-@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.large] * (name not in QUICK)) for name in GRIDS]
+)
 def test_every_unit_runs_at_its_limit_and_the_price_is_the_marginal_one(name, end, masked):
     """Demands as floats write them: the sum is off by rounding, to either side."""
     grid, ends = at_limit(name, end)

@@ -82,31 +82,31 @@ def up(tmp_path):
 
 
 def check_that_nothing_is_left(up, until):
-    assert until(lambda: not session_of(up.process.pid), seconds=10), "processes are left"
+    assert until(lambda: not session_of(up.process.pid), seconds=120), "processes are left"
     assert not list(up.temporary.rglob("*.key")), "keys are left"
     assert not list(up.temporary.glob("tacit-*")), "a folder is left"
     assert "Traceback" not in up.said.read_text()
 
 
 def test_ctrl_c_stops_all_and_leaves_nothing(up, until):
-    assert until(up.all_at_work, seconds=60)
+    assert until(up.all_at_work, seconds=300)
     os.killpg(up.process.pid, signal.SIGINT)
-    assert up.process.wait(timeout=20) in (1, 130)
+    assert up.process.wait(timeout=120) in (1, 130)
     check_that_nothing_is_left(up, until)
 
 
 @pytest.mark.network
 def test_an_interrupt_of_the_parent_alone_stops_all_and_leaves_nothing(up, until):
-    assert until(up.all_at_work, seconds=60)
+    assert until(up.all_at_work, seconds=300)
     os.kill(up.process.pid, signal.SIGINT)
-    assert up.process.wait(timeout=20) in (1, 130)
+    assert up.process.wait(timeout=120) in (1, 130)
     check_that_nothing_is_left(up, until)
 
 
 @pytest.mark.network
 @pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["the parent alone", "all"])
 def test_a_termination_stops_all_and_leaves_nothing(up, until, to):
-    assert until(up.all_at_work, seconds=60)
+    assert until(up.all_at_work, seconds=300)
     to(up.process.pid, signal.SIGTERM)
-    assert up.process.wait(timeout=20) == 130
+    assert up.process.wait(timeout=120) == 130
     check_that_nothing_is_left(up, until)
