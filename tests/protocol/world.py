@@ -555,8 +555,8 @@ class World:
     def _owes_nothing(self, name: str, session: str, agreement: Agreement, ended: Record) -> None:
         for other, mark in zip(ended.neighbours, ended.marks, strict=True):
             theirs = self.disks.get((other, session), Disk())
-            if theirs.answer or theirs.read().has_ended:
-                continue
+            if theirs.answer or theirs.read().has_ended or theirs.read().stage is Stage.SUPERSEDED:
+                continue  # whoever has gone on to another epoch needs nothing more of this one
             used = theirs.checkpoint[3][name].used if theirs.checkpoint else 0
             assert used >= mark.sent, f"{name} has left, and {other} still needs a message"
 
