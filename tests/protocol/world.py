@@ -47,7 +47,6 @@ LINKS = [("north", "east"), ("east", "south"), ("south", "west"), ("west", "nort
 MODULUS = 1 << 64
 HOPS = 2  # so many exchanges reach everybody, also where one has left
 ROUNDS = 4
-PATIENCE = 70.0  # seconds
 PATIENCE = 30.0
 LIMIT = 4096
 
