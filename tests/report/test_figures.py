@@ -120,3 +120,10 @@ def test_dark_is_the_same_picture_in_other_colours(answer):
     assert night.data[0].line.color == DARK.blue
     assert list(night.data[0].x) == list(figure.data[0].x)
     assert LIGHT.blue not in night.to_json()
+
+
+def test_the_matrix_promises_nothing_that_a_stamp_takes_back(problem):
+    seeded = tacit.solve(problem, privacy=tacit.AffineMasks(50.0, seed=1))
+    figure = figures.who_learns([seeded.certificate({agent}) for agent in (0, 1)])
+    assert figure.layout.title.text == "Not everybody's number is guaranteed to be hidden"
+    assert {sign for row in figure.data[0].text for sign in row} == {"·", "?"}

@@ -35,10 +35,10 @@ def fragment(page: Page) -> str:
 def write(page: Page, path: str | Path) -> Path:
     """Write the page to a new file, readable by its owner alone where it holds a simulation's truth."""
     target = Path(path)
-    mode = 0o600 if page.simulation else 0o644
+    mode, text = 0o600 if page.simulation else 0o644, html(page)
     try:
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-            file.write(html(page))
+            file.write(text)
     except FileExistsError:
         raise FileError(f"{target}: is already there; move it away, or name another file.") from None
     except OSError as error:

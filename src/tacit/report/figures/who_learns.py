@@ -14,9 +14,9 @@ from tacit.report.style import picture
 if TYPE_CHECKING:
     from tacit.certificates import Certificate
 
-_KINDS = ("itself", "hidden", "part of a sum that is learnt", "learnt exactly")
-_SIGNS = ("·", "", "Σ", "✕")
-_COLOURS = (LIGHT.card, LIGHT.pale, LIGHT.sand, LIGHT.red)
+_KINDS = ("itself", "hidden", "part of a sum that is learnt", "learnt exactly", "not guaranteed to be hidden")
+_SIGNS = ("·", "", "Σ", "✕", "?")
+_COLOURS = (LIGHT.card, LIGHT.pale, LIGHT.sand, LIGHT.red, LIGHT.blush)
 
 
 def who_learns(certificates: Sequence[Certificate]) -> go.Figure:
@@ -25,7 +25,13 @@ def who_learns(certificates: Sequence[Certificate]) -> go.Figure:
     rows = [[_kind(certificate, agent) for agent in agents] for certificate in certificates]
     names = [listed(c.coalition) if c.coalition else "whoever listens" for c in certificates]
     exposed = sum(kind == 3 for row in rows for kind in row)
-    title = "Nobody learns anybody's number" if not exposed else f"{exposed} number(s) are learnt exactly"
+    doubtful = any(kind == 4 for row in rows for kind in row)
+    title = (
+        "Not everybody's number is guaranteed to be hidden"
+        if doubtful
+        else "Nobody learns anybody's number exactly"
+    )
+    title = f"{exposed} number(s) are learnt exactly" if exposed else title
     says = "; ".join(
         f"{name} learns {listed([agents[k] for k, kind in enumerate(row) if kind == 3])}"
         for name, row in zip(names, rows, strict=True)
@@ -36,9 +42,9 @@ def who_learns(certificates: Sequence[Certificate]) -> go.Figure:
         xaxis={"title": {"text": "of agent"}, "side": "top", "type": "category", "showgrid": False, "ticks": ""},
         yaxis={"title": {"text": "coalition"}, "autorange": "reversed", "type": "category", "showgrid": False},
     )  # fmt: skip
-    steps = [(k / 4 + edge, _COLOURS[k]) for k in range(4) for edge in (0.0, 0.25)]
+    steps = [(k / 5 + edge, _COLOURS[k]) for k in range(5) for edge in (0.0, 0.2)]
     figure.add_heatmap(
-        x=[str(agent) for agent in agents], y=names, z=rows, zmin=0, zmax=4, colorscale=steps, showscale=False,
+        x=[str(agent) for agent in agents], y=names, z=rows, zmin=0, zmax=5, colorscale=steps, showscale=False,
         xgap=2, ygap=2, text=[[_SIGNS[kind] for kind in row] for row in rows], texttemplate="%{text}",
         customdata=[[_KINDS[kind] for kind in row] for row in rows],
         hovertemplate="%{y}, of %{x}: %{customdata}<extra></extra>",
@@ -52,4 +58,6 @@ def _kind(certificate: Certificate, agent: Any) -> int:
         return 0
     if agent in certificate.exposed_agents:
         return 3
+    if any(stamp.voids and (not stamp.agents or str(agent) in stamp.agents) for stamp in certificate.stamps):
+        return 4
     return 2 if any(agent in agents for agents in certificate.exposed_sums) else 1

@@ -6,14 +6,13 @@ from tacit.report import figures
 from tacit.report.page import Listing, Page, Section
 from tacit.solving import Answer
 from tacit.solving.summary import summary
-from tacit.stamps import voided
 
 _MATRIX = 30  # agents up to which every one is looked at as an adversary
 
 
 def answer_page(answer: Answer, *, any: int = 1) -> Page:
     """Return the page of *answer*, against coalitions of at most *any* agents."""
-    record, private = answer.record, not voided(answer.stamps(any=any))
+    record, private = answer.record, bool(answer.protection(any=any)["private"])
     return Page(
         title=f"{len(record.agents)} agents, {record.unknowns} unknown{'s' * (record.unknowns != 1)}",
         verdict=f"{record.status}, {'private' if private else 'NOT PRIVATE'}",

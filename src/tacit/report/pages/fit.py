@@ -9,6 +9,8 @@ from tacit.learning.outcome import FitReport
 from tacit.report import figures
 from tacit.report.page import Listing, Page, Section
 
+_ALONE = "Whether the run converged, and what was hidden, is in the report of the model, and not in this table."
+
 
 def summary_page(summary: Summary) -> Page:
     """Return the page of a table of coefficients alone, as a member of a federation ends with."""
@@ -16,7 +18,7 @@ def summary_page(summary: Summary) -> Page:
         title=summary.model,
         verdict="fitted",
         good=True,
-        statement=list(summary.notes),
+        statement=[*summary.notes, _ALONE],
         sections=[coefficients_section(summary)],
     )
 
@@ -49,21 +51,17 @@ def _page(model: Any, privacy: tuple[str, ...] | list[str], cautions: tuple[str,
 
 def coefficients_section(summary: Summary) -> Section:
     """Return the coefficients, drawn and listed."""
-    ratios = "log-odds" in summary.model or "logistic" in summary.model.lower()
     letter = "z" if summary.freedom == float("inf") else "t"
     head = ["", "coef", "std err", letter, f"P>|{letter}|", "2.5 %", "97.5 %"]
     columns = (summary.coefficients, summary.standard_errors, summary.statistic, summary.p_values,
                *summary.intervals().T)  # fmt: skip
     rows = [(name, *(f"{value:.4g}" for value in values))
             for name, values in zip(summary.names, zip(*columns, strict=True), strict=True)]  # fmt: skip
-    pictures = [figures.coefficients(summary)]
-    if ratios and summary.has_errors:
-        pictures.append(figures.coefficients(summary, ratios=True))
     facts = [("parties", str(summary.parties)), *((name, f"{value:.5g}") for name, value in summary.facts)]
     if summary.observations is not None:
         facts.insert(0, ("observations", str(summary.observations)))
     return Section(
         "Coefficients",
-        figures=pictures,
+        figures=[figures.coefficients(summary)],
         tables=[Listing("Coefficients", head, rows), Listing("The model", ("what", "value"), facts)],
     )

@@ -20,7 +20,12 @@ def schedule_page(schedule: Schedule) -> Page:
     periods = [f"MW in {t + 1}" for t in range(len(schedule.price))]
     return Page(
         title=f"Dispatch of {schedule.grid}",
-        verdict=", ".join(filter(None, ["balanced", "private" if private else "NOT PRIVATE", full])),
+        verdict=", ".join(
+            filter(
+                None,
+                [f"demand met to {schedule.balance_error:.0e} MW", "private" if private else "NOT PRIVATE", full],
+            )
+        ),
         good=private and not schedule.overloads,
         statement=[*schedule.says, *(text for name, text in lines if name in ("OVERLOADED", "lines"))],
         sections=[
