@@ -38,14 +38,14 @@ _LARGEST = 2**52  # steps: then all that is computed stays within 63 bits
 Integers = NDArray[np.int64]
 
 
-class Bits(Protocol):
+class RandomWords(Protocol):
     """Where random words come from."""
 
     def words(self, count: int) -> Words:
         """Return *count* uniform 64-bit words that were never returned before."""
 
 
-def discrete_gaussian(bits: Bits, count: int, deviation: int) -> Integers:
+def discrete_gaussian(bits: RandomWords, count: int, deviation: int) -> Integers:
     """Return *count* independent draws of P[k] ∝ exp(−k²/2s²), s = *deviation* ≥ 1, exactly."""
     if not 1 <= deviation <= _LARGEST:
         raise MaskError(f"a share of {deviation} steps: from 1 to 2⁵² can be drawn.")
@@ -60,7 +60,7 @@ def discrete_gaussian(bits: Bits, count: int, deviation: int) -> Integers:
     return out
 
 
-def _two_sided_geometric(bits: Bits, tries: int, scale: int) -> Integers:
+def _two_sided_geometric(bits: RandomWords, tries: int, scale: int) -> Integers:
     """Return draws of P[y] ∝ exp(−|y|/T), T = 2^scale; about a third of *tries*."""
     low = (bits.words(tries) & np.uint64((1 << scale) - 1)).astype(np.int64)
     low = low[_happens(bits, _Ramp(scale), low)]
@@ -111,7 +111,7 @@ class _Tail(NamedTuple):
         return (Fraction(k) - Fraction(s2, 1 << self.scale)) ** 2 / (2 * s2)
 
 
-def _happens(bits: Bits, gamma: _Ramp | _One | _Tail, k: Integers) -> NDArray[np.bool_]:
+def _happens(bits: RandomWords, gamma: _Ramp | _One | _Tail, k: Integers) -> NDArray[np.bool_]:
     """Tell of every k whether an event of probability exp(−γ(k)) happens: U < exp(−γ), U uniform."""
     words = bits.words(len(k))
     chance, u = np.exp(-gamma.near(k)), words * 2.0**-64  # u is off by 2⁻⁵³ of itself, and U − w/2⁶⁴ < 2⁻⁶⁴
@@ -122,7 +122,7 @@ def _happens(bits: Bits, gamma: _Ramp | _One | _Tail, k: Integers) -> NDArray[np
     return happened
 
 
-def _settled(bits: Bits, word: int, gamma: Fraction) -> bool:
+def _settled(bits: RandomWords, word: int, gamma: Fraction) -> bool:
     """Tell whether U < exp(−γ), *word* being the first 64 bits of U, by more bits and digits until it is clear."""
     known, numerator, digits = 64, word, 60
     while True:
