@@ -1,0 +1,124 @@
+"""`compare`: one problem, every approach, the same network, the same attacks."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from tacit.baselines import Approach
+from tacit.certificates import certify
+from tacit.comparing.approaches import approaches, chosen_from
+from tacit.comparing.comparison import ComparedRow, Comparison
+from tacit.comparing.recovery import recover
+from tacit.errors import AlgorithmError, InputError, TacitError
+from tacit.solving import Problem, ProblemFile, solve
+from tacit.typing import Array
+
+OnProgress = Callable[[float, str], None]
+_SURE = 1e-12
+
+
+def compare(
+    problem: Problem | ProblemFile,
+    *,
+    only: Sequence[str] | None = None,
+    sigma: float = 1e3,
+    epsilon: float = 1.0,
+    repeats: int = 20,
+    seed: int | None = None,
+    title: str = "Comparison",
+    on_progress: OnProgress | None = None,
+) -> Comparison:
+    """Run every approach on one problem, attack each alike, and return what they give and what they give away.
+
+    *only* names approaches. *sigma* is that of masks, and *epsilon* the budget of differential privacy. Masks and
+    noise are drawn *repeats* times for the attacks; *seed* makes them reproducible.
+    """
+    if isinstance(problem, ProblemFile):
+        problem = problem.problem
+    if len(problem.network) < 3:
+        raise InputError(f"{len(problem.network)} agents: a comparison needs three, of whom one attacks.")
+    if repeats < 1:
+        raise InputError(f"repeats = {repeats} must be at least 1.")
+    start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
+    chosen = chosen_from(approaches(sigma=sigma, epsilon=epsilon), only)
+    coalitions = attackers(problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they say of privacy is in the table, measured
+        optimum = reference(problem)
+        rows = []
+        for k, approach in enumerate(chosen):
+            tell(k / len(chosen), approach.name)
+            rows.append(_row(problem, approach, coalitions, optimum, seed=seed, repeats=repeats))
+    tell(1.0, "done")
+    return Comparison(
+        tacit=version("tacit"),
+        title=title,
+        agents=len(problem.network),
+        links=len(problem.network.links),
+        unknowns=problem.dim,
+        families=list(problem.families),
+        rows=rows,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def attackers(problem: Problem) -> list[list[int]]:
+    """Return one agent, and two, by position: those against whom masks on this network protect least."""
+    coalitions = []
+    for size in (1, 2):
+        if size > len(problem.network) - 2:
+            break
+        members: Sequence[Any] | None = certify(problem.network, any=size, sigma=1.0, quick=False).coalition
+        if members is None or len(members) < size:
+            order = np.argsort(-problem.network.degrees, kind="stable")
+            members = [problem.network.agents[i] for i in order[:size]]
+        coalitions.append(sorted(problem.network.index[member] for member in members))
+    return coalitions
+
+
+def reference(problem: Problem) -> Array:
+    """Return the optimum, by plain sums or whatever else accepts the problem, as exactly as it comes."""
+    for algorithm in ("direct", "newton", "bracket", "lbfgs", "fista", "auto"):
+        try:
+            answer = solve(problem, algorithm=algorithm, tolerance=_SURE)
+        except TacitError:
+            continue
+        if answer.converged:
+            return answer.x
+    raise AlgorithmError("no algorithm finds the optimum of this problem, so there is nothing to compare with.")
+
+
+def _row(
+    problem: Problem,
+    approach: Approach,
+    coalitions: Sequence[Sequence[int]],
+    optimum: Array,
+    *,
+    seed: int | None,
+    repeats: int,
+) -> ComparedRow:
+    about = {"approach": approach.name, "source": approach.source, "assumes": approach.assumes}
+    why = approach.misses(problem)
+    if why is not None:
+        return ComparedRow(**about, missing=why)
+    shown = approach.demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+    names = [str(agent) for agent in problem.network.agents]
+    promises = shown.promises or [""] * len(coalitions)
+    distance = float(np.linalg.norm(optimum - problem.x0)) or 1.0
+    away = float(np.linalg.norm(shown.x - optimum, axis=1).max()) / distance
+    return ComparedRow(
+        **about,
+        how=shown.how,
+        error=away if np.isfinite(away) else None,
+        rounds=shown.rounds,
+        messages=shown.traffic.messages,
+        bytes=shown.traffic.bytes,
+        seconds=shown.seconds,
+        recoveries=[recover(runs, names, promise) for runs, promise in zip(shown.overheard, promises, strict=True)],
+    )
