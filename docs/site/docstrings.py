@@ -1,7 +1,7 @@
 """Docstrings as they are written here, for Sphinx: formulas stand indented, and | and _ are letters.
 
-An indented block after an empty line is kept as it is, line by line; outside of `code` the signs that mean something
-to reStructuredText, and nothing to us, are taken literally.
+An indented block after an empty line is kept as it is, line by line. Outside of `code`, signs of
+reStructuredText that mean nothing to us are taken literally.
 """
 
 from __future__ import annotations
