@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
 import tacit
 
-PACKAGES = (
+FIRST = (
     "tacit",
     "tacit.learning",
     "tacit.dispatch",
@@ -29,6 +30,10 @@ PACKAGES = (
     "tacit.typing",
     "tacit.errors",
 )
+"""What most people look for, in this order; other packages follow."""
+FOR_READERS_OF_THE_CODE = {"tacit.cli", "tacit.protocol", "tacit.runtimes"}
+FOUND = [f"tacit.{module.name}" for module in pkgutil.iter_modules(tacit.__path__) if module.ispkg]
+PACKAGES = (*FIRST, *(name for name in FOUND if name not in FIRST and name not in FOR_READERS_OF_THE_CODE))
 
 
 def api_pages() -> Iterator[tuple[str, str]]:
