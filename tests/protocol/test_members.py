@@ -153,7 +153,6 @@ class Members(RuleBasedStateMachine):
             assert disk.answer or disk.read().stage is Stage.ENDED, (name, member.state, member.error, disk.read())
             assert member.state in ("done", "kept"), (name, member.state, member.error)
 
-
     def come_to_the_end(self):
         all_ = self.world
         for _ in range(4):  # of those who have lost patience, some were only too early
