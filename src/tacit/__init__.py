@@ -48,6 +48,7 @@ if _typing.TYPE_CHECKING:
         Poisson,
         Quadratic,
     )
+    from tacit.differential import DifferentialPrivacy
     from tacit.errors import TacitError
     from tacit.masks import AffineMasks, BasisMasks, QuadraticMasks, SumMasks
     from tacit.network import Network
@@ -90,6 +91,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Poisson",
         "Quadratic",
     ),
+    "tacit.differential": ("DifferentialPrivacy",),
     "tacit.errors": ("TacitError",),
     "tacit.masks": (
         "AffineMasks",
@@ -135,6 +137,7 @@ __all__ = [
     "Box",
     "CallableCost",
     "Certificate",
+    "DifferentialPrivacy",
     "ElasticNet",
     "Expansion",
     "Huber",

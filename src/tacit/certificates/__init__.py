@@ -14,7 +14,7 @@ from tacit.certificates.ledger_file import Entry
 from tacit.certificates.release import Release
 from tacit.certificates.reviewing import Review
 from tacit.certificates.statement import exposing, headline, limits, privacy_lines
-from tacit.certificates.tradeoff import TradeOff
+from tacit.differential.tradeoff import TradeOff
 
 __all__ = [
     "GUESSES",

@@ -21,7 +21,7 @@ import networkx as nx
 
 from tacit.certificates.certificate import Certificate
 from tacit.certificates.certifying import LinkScales, certify
-from tacit.certificates.tradeoff import TradeOff
+from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
 from tacit.lattice import Lattice, default_bound
 from tacit.listing import listed

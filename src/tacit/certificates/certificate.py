@@ -16,8 +16,8 @@ import msgspec
 
 from tacit.certificates.finite import finite_or_none
 from tacit.certificates.statement import GUESS, statement
-from tacit.certificates.tradeoff import TradeOff
 from tacit.coverage import GENERAL, Coverage
+from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError
 from tacit.showing import Shown, frame
 from tacit.stamps import Stamp, voided
