@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.baselines import reference
 from tacit.cli.main import app
 from tacit.comparing import approaches
-from tacit.comparing.compare import attackers, reference
+from tacit.comparing.compare import attackers
 from tacit.errors import InputError
 
 POINTS = np.random.default_rng(3).normal(size=(6, 2))
@@ -73,7 +74,12 @@ def test_what_does_not_fit_leaves_a_row_that_says_why():
 
 @pytest.mark.parametrize(
     ("settings", "says"),
-    [({"only": ["tacti"]}, "no approach is called 'tacti'"), ({"repeats": 0}, "repeats = 0")],
+    [
+        ({"only": ["tacti"]}, "no approach is called 'tacti'"),
+        ({"repeats": 0}, "repeats = 0"),
+        ({"epsilon": 0.0}, "epsilon = 0.0 must be"),
+        ({"sigma": -1.0}, "sigma must be"),
+    ],
 )
 def test_bad_settings_are_refused_in_a_sentence(problem, settings, says):
     with pytest.raises(InputError, match=says):

@@ -1,6 +1,19 @@
 """Other approaches to the same problem, each from its paper or by its own library; to be compared with."""
 
 from tacit.baselines.approach import Approach, Demonstration, Overhearing
+from tacit.baselines.gossiping import Decor, FunctionSharing, MessageNoise, ObjectiveNoise, StepHiding
 from tacit.baselines.masked import Masked
+from tacit.baselines.optimum import reference
 
-__all__ = ["Approach", "Demonstration", "Masked", "Overhearing"]
+__all__ = [
+    "Approach",
+    "Decor",
+    "Demonstration",
+    "FunctionSharing",
+    "Masked",
+    "MessageNoise",
+    "ObjectiveNoise",
+    "Overhearing",
+    "StepHiding",
+    "reference",
+]

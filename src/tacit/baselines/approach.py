@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import View
+from tacit.auditing.trials.runs import Truth
 from tacit.runtimes.traffic import Traffic
 from tacit.solving import Problem
 from tacit.typing import Array
@@ -22,8 +23,8 @@ class Overhearing(NamedTuple):
 
     view: View
     public: Public
-    gradients: Array
-    """Of all agents at the public point, (n, m): known to the simulation alone."""
+    truth: Truth
+    """Known to the simulation alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,6 @@ class Demonstration:
     """For every coalition, one or more runs."""
     promises: Sequence[str] = ()
     """For every coalition what is guaranteed, in words; empty where nothing is."""
-    recovered: Sequence[str] = ()
-    """For every coalition what it has besides, in words."""
 
 
 class Approach(Protocol):

@@ -43,7 +43,7 @@ class Masked:
         prepared = self._prepared(problem)
         name = type(prepared.job.algorithm).__name__
 
-        def stage(k: int) -> Staged:
+        def stage(k: int, who: Sequence[int]) -> Staged:
             job = self._prepared(problem, None if seed is None else seed + k).job
             return Staged(job, job.algorithm, name)
 

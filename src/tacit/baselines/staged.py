@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
-import numpy as np
 
-from tacit.auditing.recording.watch import public_knowledge, public_point, watch
+from tacit.auditing.attacked import truth_of
+from tacit.auditing.recording.watch import public_knowledge, watch
 from tacit.baselines.approach import Demonstration, Overhearing
 from tacit.runtimes import Job, stacked
 from tacit.solving import Problem
@@ -33,14 +33,14 @@ class Staged(NamedTuple):
 
 def demonstrated(
     problem: Problem,
-    stage: Callable[[int], Staged],
+    stage: Callable[[int, Sequence[int]], Staged],
     coalitions: Sequence[Sequence[int]],
     *,
     repeats: int,
     promises: Sequence[str] = (),
 ) -> Demonstration:
-    """Run `stage(0)` for the answer, and `stage(k)` with each coalition listening, for k below *repeats*."""
-    job, _, how = stage(0)
+    """Run `stage(0, ())` for the answer, and `stage(k, who)` with *who* listening, for k below *repeats*."""
+    job, _, how = stage(0, ())
     start = time.perf_counter()
     run = stacked.run(job)
     seconds = time.perf_counter() - start
@@ -50,7 +50,7 @@ def demonstrated(
         traffic=run.traffic,
         seconds=seconds,
         how=how,
-        overheard=[[_overheard(problem, stage(k), who) for k in range(repeats)] for who in coalitions],
+        overheard=[[_overheard(problem, stage(k, who), who) for k in range(repeats)] for who in coalitions],
         promises=promises,
     )
 
@@ -60,5 +60,4 @@ def _overheard(problem: Problem, staged: Staged, who: Sequence[int]) -> Overhear
     heard = min(max(_HEARD[0], 3 * len(job.network)), _HEARD[1], job.rule.max_rounds)
     job = replace(job, rule=replace(job.rule, max_rounds=heard))
     public = msgspec.structs.replace(public_knowledge(problem, job), algorithm=known)
-    at = np.tile(public_point(job), (len(job.network), 1))
-    return Overhearing(watch(job, who, worst_case=True), public, problem.stack.grad(at))
+    return Overhearing(watch(job, who, worst_case=True), public, truth_of(problem, job))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.baselines import Approach, Masked
+from tacit.baselines import Approach, Decor, FunctionSharing, Masked, MessageNoise, ObjectiveNoise, StepHiding
 from tacit.errors import InputError
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.spelling import did_you_mean
@@ -14,6 +14,11 @@ def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, .
     """Return every approach, with masks of deviation *sigma* and noise for a budget of *epsilon*."""
     return (
         Masked("no privacy", source="any algorithm"),
+        MessageNoise(epsilon),
+        ObjectiveNoise(epsilon),
+        StepHiding(),
+        FunctionSharing(sigma),
+        Decor(epsilon),
         Masked("tacit affine", AffineMasks(sigma)),
         Masked("tacit quadratic", QuadraticMasks(sigma)),
         Masked("tacit whole", SumMasks()),

@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from tacit.baselines import Approach
+from tacit.baselines import Approach, reference
 from tacit.certificates import certify
 from tacit.comparing.approaches import approaches, chosen_from
 from tacit.comparing.comparison import ComparedRow, Comparison
 from tacit.comparing.recovery import recover
-from tacit.errors import AlgorithmError, InputError, TacitError
-from tacit.solving import Problem, ProblemFile, solve
+from tacit.errors import InputError
+from tacit.solving import Problem, ProblemFile
 from tacit.typing import Array
 
 OnProgress = Callable[[float, str], None]
-_SURE = 1e-12
 
 
 def compare(
@@ -43,6 +43,8 @@ def compare(
         problem = problem.problem
     if len(problem.network) < 3:
         raise InputError(f"{len(problem.network)} agents: a comparison needs three, of whom one attacks.")
+    if not (np.isfinite(epsilon) and epsilon > 0):
+        raise InputError(f"epsilon = {epsilon} must be a positive number: the budget of differential privacy.")
     if repeats < 1:
         raise InputError(f"repeats = {repeats} must be at least 1.")
     start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
@@ -82,18 +84,6 @@ def attackers(problem: Problem) -> list[list[int]]:
     return coalitions
 
 
-def reference(problem: Problem) -> Array:
-    """Return the optimum, by plain sums or whatever else accepts the problem, as exactly as it comes."""
-    for algorithm in ("direct", "newton", "bracket", "lbfgs", "fista", "auto"):
-        try:
-            answer = solve(problem, algorithm=algorithm, tolerance=_SURE)
-        except TacitError:
-            continue
-        if answer.converged:
-            return answer.x
-    raise AlgorithmError("no algorithm finds the optimum of this problem, so there is nothing to compare with.")
-
-
 def _row(
     problem: Problem,
     approach: Approach,
@@ -103,17 +93,17 @@ def _row(
     seed: int | None,
     repeats: int,
 ) -> ComparedRow:
-    about = {"approach": approach.name, "source": approach.source, "assumes": approach.assumes}
+    row = ComparedRow(approach=approach.name, source=approach.source, assumes=approach.assumes)
     why = approach.misses(problem)
     if why is not None:
-        return ComparedRow(**about, missing=why)
+        return msgspec.structs.replace(row, missing=why)
     shown = approach.demonstrate(problem, coalitions, seed=seed, repeats=repeats)
     names = [str(agent) for agent in problem.network.agents]
     promises = shown.promises or [""] * len(coalitions)
     distance = float(np.linalg.norm(optimum - problem.x0)) or 1.0
     away = float(np.linalg.norm(shown.x - optimum, axis=1).max()) / distance
-    return ComparedRow(
-        **about,
+    return msgspec.structs.replace(
+        row,
         how=shown.how,
         error=away if np.isfinite(away) else None,
         rounds=shown.rounds,

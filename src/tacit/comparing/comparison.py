@@ -90,7 +90,8 @@ def recovery_in_words(recovery: Recovery) -> str:
     if recovery.error is not None:
         words += f", error {_error(recovery.error)}"
     if recovery.guess is not None:
-        words += f", guess {100 * recovery.guess:.0f} %"
+        doubt = "" if not recovery.doubt else f" ± {200 * recovery.doubt:.0f}"
+        words += f", guess {100 * recovery.guess:.0f}{doubt} %"
     return "; ".join([words, *recovery.besides])
 
 

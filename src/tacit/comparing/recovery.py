@@ -11,18 +11,25 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import msgspec
 import numpy as np
 
-from tacit.auditing import ATTACKS, Estimate
+from tacit.auditing import Attack, Estimate
+from tacit.auditing.attacks.likelihood import MaximumLikelihood
+from tacit.auditing.attacks.observability import Observability
 from tacit.auditing.attacks.rehearsal import Opaque
+from tacit.auditing.attacks.replay import Replay
+from tacit.auditing.attacks.tree_sums import TreeSums
+from tacit.auditing.trials.runs import attack_run
 from tacit.baselines import Overhearing
 from tacit.typing import Array
 
+_GRADIENTS: tuple[Attack, ...] = (Replay(), Observability(), MaximumLikelihood(), TreeSums())
 _HIT = 0.01  # of the spread
+_ABSURD = 1e30
 
 
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,8 +44,8 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     """Median over the agents of whom there is a belief; None where there is none."""
     guess: float | None
     """The share of pairs told apart, over all runs; None where there is no pair."""
-    pairs: int
-    """How many."""
+    doubt: float | None
+    """The standard error of that share, from run to run; None of a single run."""
     attack: str | None
     """The one that believes most, in the first run."""
     besides: list[str]
@@ -51,27 +58,26 @@ def recover(overheard: Sequence[Overhearing], names: Sequence[str], promise: str
     """Attack every run, and add up."""
     first = overheard[0]
     honest = first.public.honest(first.view.coalition)
-    right = pairs = 0.0
-    errors: list[float] = []
-    hits = None
-    attack: str | None = None
-    for k, each in enumerate(overheard):
-        beliefs, by = _beliefs(each)
-        spread = _spread(each.gradients[honest])
-        away = {i: float(np.linalg.norm(value - each.gradients[i])) / spread for i, value in beliefs.items()}
-        errors += [min(value, 1e30) for value in away.values()]
-        if k == 0:
-            hits, attack = sum(value <= _HIT for value in away.values()), by
-        told_apart, tried = _told_apart(beliefs, each.gradients, honest.tolist())
-        right, pairs = right + told_apart, pairs + tried
+    spread = _spread(first.truth.gradients[honest])
+    believed = [_beliefs(each) for each in overheard]
+    away = [
+        [float(np.linalg.norm(value - each.truth.gradients[i])) / spread for i, value in beliefs.items()]
+        for each, (beliefs, _) in zip(overheard, believed, strict=True)
+    ]
+    shares = [
+        share
+        for each, (beliefs, _) in zip(overheard, believed, strict=True)
+        if (share := _told_apart(beliefs, each.truth.gradients, honest.tolist())) is not None
+    ]
+    errors = [min(error, _ABSURD) for each in away for error in each]
     return Recovery(
         coalition=[names[i] for i in first.view.coalition.tolist()],
         honest=len(honest),
-        recovered=hits,
+        recovered=sum(error <= _HIT for error in away[0]),
         error=float(np.median(errors)) if errors else None,
-        guess=right / pairs if pairs else None,
-        pairs=int(pairs),
-        attack=attack,
+        guess=float(np.mean(shares)) if shares else None,
+        doubt=float(np.std(shares, ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else None,
+        attack=believed[0][1],
         besides=_besides(first),
         promise=promise,
     )
@@ -82,8 +88,6 @@ def _beliefs(heard: Overhearing) -> tuple[dict[int, Array], str | None]:
     m = heard.public.unknowns
     surest: dict[int, tuple[float, Array, str]] = {}
     for name, estimate in _estimates(heard):
-        if estimate.about != "gradients":
-            continue
         for agent, value, deviation in zip(estimate.agents, estimate.values, estimate.deviations, strict=True):
             known = surest.get(int(agent))
             if np.isfinite(value).all() and (known is None or deviation < known[0]):
@@ -92,24 +96,29 @@ def _beliefs(heard: Overhearing) -> tuple[dict[int, Array], str | None]:
     return {i: value for i, (_, value, _) in surest.items()}, max(set(by), key=by.count, default=None)
 
 
-def _estimates(heard: Overhearing) -> list[tuple[str, Estimate]]:
-    estimates = []
-    for attack in ATTACKS:
+def _estimates(heard: Overhearing) -> Iterator[tuple[str, Estimate]]:
+    for attack in _GRADIENTS:
         if attack.misses(heard.view, heard.public) is None:
             try:
-                estimates.append((attack.name, attack(heard.view, heard.public)))
+                yield attack.name, attack(heard.view, heard.public)
             except Opaque:  # messages that the algorithm without its noise cannot have sent
                 continue
-    return estimates
 
 
 def _besides(heard: Overhearing) -> list[str]:
-    """Return what was read beside gradients, in words."""
-    read = []
-    for _, estimate in _estimates(heard):
-        if estimate.about not in ("gradients", "constants") and len(estimate.agents):
-            read.append(f"{estimate.about} of {len(estimate.agents)}")
-    return list(dict.fromkeys(read))
+    """Return what was read beside gradients, and is true."""
+    try:
+        findings = attack_run(heard.view, heard.public, heard.truth)
+    except Opaque:
+        return []
+    return [
+        f"{each.estimate.about} of {len(each.estimate.agents)}"
+        for each in findings
+        if each.estimate is not None
+        and each.estimate.about not in ("gradients", "constants")
+        and each.verdict.status in ("open", "beaten")
+        and len(each.estimate.agents)
+    ]
 
 
 def _spread(gradients: Array) -> float:
@@ -117,16 +126,13 @@ def _spread(gradients: Array) -> float:
     return float(np.sqrt(np.mean(away**2))) or 1.0
 
 
-def _told_apart(beliefs: dict[int, Array], gradients: Array, honest: Sequence[int]) -> tuple[float, int]:
-    """Return how many pairs of different gradients are told apart, and how many there are; no belief is a coin."""
-    right, pairs = 0.0, 0
+def _told_apart(beliefs: dict[int, Array], gradients: Array, honest: Sequence[int]) -> float | None:
+    """Return the share of pairs that are told apart; where there is no belief, a coin decides."""
+    right = []
     for i, j in combinations(honest, 2):
         if np.array_equal(gradients[i], gradients[j]):
             continue
-        pairs += 1
-        if i not in beliefs or j not in beliefs:
-            right += 0.5
-            continue
-        score = float((beliefs[i] - beliefs[j]) @ (gradients[i] - gradients[j]))
-        right += 0.5 if score == 0 else float(score > 0)
-    return right, pairs
+        known = i in beliefs and j in beliefs
+        score = float((beliefs[i] - beliefs[j]) @ (gradients[i] - gradients[j])) if known else 0.0
+        right.append(0.5 if score == 0 else float(score > 0))
+    return float(np.mean(right)) if right else None
