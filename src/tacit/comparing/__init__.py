@@ -2,7 +2,23 @@
 
 from tacit.comparing.approaches import approaches
 from tacit.comparing.compare import compare
-from tacit.comparing.comparison import ComparedRow, Comparison
+from tacit.comparing.comparison import HEADINGS, ComparedRow, Comparison
+from tacit.comparing.presets import PRESETS, Preset, preset
+from tacit.comparing.race import Race, Reached, Runner, race
 from tacit.comparing.recovery import Recovery
 
-__all__ = ["ComparedRow", "Comparison", "Recovery", "approaches", "compare"]
+__all__ = [
+    "HEADINGS",
+    "PRESETS",
+    "ComparedRow",
+    "Comparison",
+    "Preset",
+    "Race",
+    "Reached",
+    "Recovery",
+    "Runner",
+    "approaches",
+    "compare",
+    "preset",
+    "race",
+]

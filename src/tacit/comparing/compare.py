@@ -6,23 +6,40 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 import numpy as np
 
+from tacit.algorithms import AnyAlgorithm
 from tacit.baselines import Approach, reference
 from tacit.certificates import certify
 from tacit.comparing.approaches import approaches, chosen_from
 from tacit.comparing.comparison import ComparedRow, Comparison
+from tacit.comparing.race import Race, race
 from tacit.comparing.recovery import recover
 from tacit.errors import InputError
+from tacit.masks import Mechanism
 from tacit.solving import Problem, ProblemFile
 from tacit.typing import Array
 
 OnProgress = Callable[[float, str], None]
 
 
+@overload
+def compare(
+    problem: Problem | ProblemFile,
+    *,
+    algorithms: Sequence[str | AnyAlgorithm] | str,
+    privacy: Mechanism | None = None,
+    seeds: int = 3,
+    max_exchanges: int = 4000,
+    title: str = "Race",
+    on_progress: OnProgress | None = None,
+) -> Race: ...
+
+
+@overload
 def compare(
     problem: Problem | ProblemFile,
     *,
@@ -33,12 +50,37 @@ def compare(
     seed: int | None = None,
     title: str = "Comparison",
     on_progress: OnProgress | None = None,
-) -> Comparison:
+) -> Comparison: ...
+
+
+def compare(
+    problem: Problem | ProblemFile,
+    *,
+    algorithms: Sequence[str | AnyAlgorithm] | str | None = None,
+    privacy: Mechanism | None = None,
+    seeds: int = 3,
+    max_exchanges: int = 4000,
+    only: Sequence[str] | None = None,
+    sigma: float = 1e3,
+    epsilon: float = 1.0,
+    repeats: int = 20,
+    seed: int | None = None,
+    title: str = "Comparison",
+    on_progress: OnProgress | None = None,
+) -> Comparison | Race:
     """Run every approach on one problem, attack each alike, and return what they give and what they give away.
+
+    With *algorithms*, "all" or some of them, your own settings too, it is a race of those instead, behind the masks
+    of *privacy* drawn *seeds* times, and not beyond *max_exchanges*.
 
     *only* names approaches. *sigma* is that of masks, and *epsilon* the budget of differential privacy. Masks and
     noise are drawn *repeats* times for the attacks; *seed* makes them reproducible.
     """
+    if algorithms is not None:
+        return race(
+            problem, algorithms, privacy=privacy, seeds=seeds, max_exchanges=max_exchanges, title=title,
+            on_progress=on_progress,
+        )  # fmt: skip
     if isinstance(problem, ProblemFile):
         problem = problem.problem
     if len(problem.network) < 3:

@@ -55,6 +55,23 @@ class Comparison(msgspec.Struct, Shown, frozen=True, kw_only=True):
             f"{len(ran)} approach(es) attacked alike{rest}."
         )
 
+    def headings(self) -> tuple[str, ...]:
+        """Return the head of the table."""
+        return HEADINGS
+
+    def notes(self) -> list[str]:
+        """Return how the table is to be read, and what is guaranteed to whom."""
+        lines = [
+            "Errors of answers are relative to the way from the start to the optimum. What is recovered: agents "
+            "whose gradient is hit; the median error in units of how the agents differ (1: no better than their "
+            "mean); how often two agents' gradients are told apart, with two standard errors (50 %: a coin).",
+            "Seconds are of all agents in one process, where no library runs its own.",
+        ]
+        for row in self.rows:
+            promises = list(dict.fromkeys(each.promise for each in row.recoveries if each.promise))
+            lines += [f"{row.approach}: {promise}" for promise in promises]
+        return lines
+
     def table(self) -> list[tuple[str, ...]]:
         """Return the table under `HEADINGS`, in words."""
         return [_cells(row) for row in self.rows]

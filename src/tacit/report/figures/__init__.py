@@ -2,6 +2,7 @@
 
 from tacit.report.figures.audit import beliefs, game, verdicts
 from tacit.report.figures.coefficients import coefficients
+from tacit.report.figures.compare import compared, raced
 from tacit.report.figures.convergence import convergence, looks
 from tacit.report.figures.dispatch import day, one_line
 from tacit.report.figures.hiding import guess, hidden_difference, tradeoff
@@ -13,6 +14,7 @@ from tacit.report.figures.who_learns import who_learns
 __all__ = [
     "beliefs",
     "coefficients",
+    "compared",
     "convergence",
     "day",
     "game",
@@ -22,6 +24,7 @@ __all__ = [
     "looks",
     "network",
     "one_line",
+    "raced",
     "tradeoff",
     "traffic",
     "verdicts",
