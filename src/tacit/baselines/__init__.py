@@ -2,7 +2,9 @@
 
 from tacit.baselines.approach import Approach, Demonstration, Overhearing
 from tacit.baselines.gossiping import Decor, FunctionSharing, MessageNoise, ObjectiveNoise, StepHiding
+from tacit.baselines.homomorphic import Homomorphic
 from tacit.baselines.masked import Masked
+from tacit.baselines.multiparty import MultiParty
 from tacit.baselines.optimum import reference
 
 __all__ = [
@@ -10,8 +12,10 @@ __all__ = [
     "Decor",
     "Demonstration",
     "FunctionSharing",
+    "Homomorphic",
     "Masked",
     "MessageNoise",
+    "MultiParty",
     "ObjectiveNoise",
     "Overhearing",
     "StepHiding",

@@ -15,7 +15,7 @@ from tacit.cli.tables import table
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
-    from tacit.comparing import Comparison, Race
+    from tacit.comparing import ComparisonReport, Race
     from tacit.masks import Mechanism
 
 _WIDE = 200  # columns where no terminal limits them
@@ -60,7 +60,7 @@ def compare_command(
     title = ready.title if ready is not None else problem.stem if problem is not None else ""
     privacy = _masks(sigma) if isinstance(task, Preset) else task.privacy
     with step_bar("Comparing", quiet=quiet or json) as on_progress:
-        outcome: Comparison | Race
+        outcome: ComparisonReport | Race
         if algorithms is not None:
             names = "all" if algorithms == "all" else _split(algorithms)
             outcome = compare(
@@ -76,7 +76,7 @@ def compare_command(
     write_report(outcome, html)
 
 
-def show(outcome: Comparison | Race, console: Console | None = None) -> None:
+def show(outcome: ComparisonReport | Race, console: Console | None = None) -> None:
     """Print the sentence, the table, and what is guaranteed."""
     console = console or Console(highlight=False)
     if not console.is_terminal:

@@ -2,7 +2,7 @@
 
 from tacit.comparing.approaches import approaches
 from tacit.comparing.compare import compare
-from tacit.comparing.comparison import HEADINGS, ComparedRow, Comparison
+from tacit.comparing.comparison import HEADINGS, ComparedRow, ComparisonReport
 from tacit.comparing.presets import PRESETS, Preset, preset
 from tacit.comparing.race import Race, Reached, Runner, race
 from tacit.comparing.recovery import Recovery
@@ -11,7 +11,7 @@ __all__ = [
     "HEADINGS",
     "PRESETS",
     "ComparedRow",
-    "Comparison",
+    "ComparisonReport",
     "Preset",
     "Race",
     "Reached",

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.baselines import Approach, Decor, FunctionSharing, Masked, MessageNoise, ObjectiveNoise, StepHiding
+from tacit.baselines import (
+    Approach,
+    Decor,
+    FunctionSharing,
+    Homomorphic,
+    Masked,
+    MessageNoise,
+    MultiParty,
+    ObjectiveNoise,
+    StepHiding,
+)
 from tacit.errors import InputError
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
 from tacit.spelling import did_you_mean
@@ -19,6 +29,9 @@ def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, .
         StepHiding(),
         FunctionSharing(sigma),
         Decor(epsilon),
+        MultiParty(),
+        Homomorphic(),
+        Homomorphic("tenseal", "homomorphic, CKKS", "TenSEAL"),
         Masked("tacit affine", AffineMasks(sigma)),
         Masked("tacit quadratic", QuadraticMasks(sigma)),
         Masked("tacit whole", SumMasks()),

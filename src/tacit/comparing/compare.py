@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, overload
 
@@ -12,18 +12,17 @@ import msgspec
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
+from tacit.auditing.conduct import OnProgress
 from tacit.baselines import Approach, reference
 from tacit.certificates import certify
 from tacit.comparing.approaches import approaches, chosen_from
-from tacit.comparing.comparison import ComparedRow, Comparison
+from tacit.comparing.comparison import ComparedRow, ComparisonReport
 from tacit.comparing.race import Race, race
 from tacit.comparing.recovery import recover
 from tacit.errors import InputError
 from tacit.masks import Mechanism
 from tacit.solving import Problem, ProblemFile
 from tacit.typing import Array
-
-OnProgress = Callable[[float, str], None]
 
 
 @overload
@@ -50,7 +49,7 @@ def compare(
     seed: int | None = None,
     title: str = "Comparison",
     on_progress: OnProgress | None = None,
-) -> Comparison: ...
+) -> ComparisonReport: ...
 
 
 def compare(
@@ -67,7 +66,7 @@ def compare(
     seed: int | None = None,
     title: str = "Comparison",
     on_progress: OnProgress | None = None,
-) -> Comparison | Race:
+) -> ComparisonReport | Race:
     """Run every approach on one problem, attack each alike, and return what they give and what they give away.
 
     With *algorithms*, "all" or some of them, your own settings too, it is a race of those instead, behind the masks
@@ -100,7 +99,7 @@ def compare(
             tell(k / len(chosen), approach.name)
             rows.append(_row(problem, approach, coalitions, optimum, seed=seed, repeats=repeats))
     tell(1.0, "done")
-    return Comparison(
+    return ComparisonReport(
         tacit=version("tacit"),
         title=title,
         agents=len(problem.network),

@@ -33,7 +33,7 @@ class ComparedRow(msgspec.Struct, frozen=True, kw_only=True):
     """Of one neighbour, and of two who collude."""
 
 
-class Comparison(msgspec.Struct, Shown, frozen=True, kw_only=True):
+class ComparisonReport(msgspec.Struct, Shown, frozen=True, kw_only=True):
     """All approaches on one problem."""
 
     tacit: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from statistics import median
 from typing import Any
@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, AnyAlgorithm, name_of
+from tacit.auditing.conduct import OnProgress
 from tacit.baselines import reference
 from tacit.errors import InputError, TacitError
 from tacit.masks import Keystreams, Mechanism, agent_keys, with_seed
@@ -27,7 +28,6 @@ from tacit.typing import Array, Peers
 
 TARGETS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 _DIVERGED = 1e8
-OnProgress = Callable[[float, str], None]
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):

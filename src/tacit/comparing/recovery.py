@@ -2,7 +2,7 @@
 
     recovered   agents whose gradient the best belief hits to 1 % of the spread
     error       of the best beliefs, in units of the spread: 0 is read, 1 is no better than guessing the mean
-    guess       pairs of agents that are told apart: which of two gradients is whose?
+    guess       pairs of agents that are told apart, of those with a belief: which of two gradients is whose?
 
 The spread is how far the honest agents' gradients at the public point lie from their mean. The pairs are the worlds
 of the paper's Definition 1: two agents trade their gradients, and the sum stays. Blind guesses are right for half
@@ -23,7 +23,7 @@ from tacit.auditing.attacks.observability import Observability
 from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.tree_sums import TreeSums
-from tacit.auditing.trials.runs import attack_run
+from tacit.auditing.trials.runs import AttackResult, attack_run
 from tacit.baselines import Overhearing
 from tacit.typing import Array
 
@@ -112,7 +112,7 @@ def _besides(heard: Overhearing) -> list[str]:
     except Opaque:
         return []
     return [
-        f"{each.estimate.about} of {len(each.estimate.agents)}"
+        _in_words(each)
         for each in findings
         if each.estimate is not None
         and each.estimate.about not in ("gradients", "constants")
@@ -121,18 +121,33 @@ def _besides(heard: Overhearing) -> list[str]:
     ]
 
 
+def _in_words(finding: AttackResult) -> str:
+    estimate, share = finding.estimate, finding.verdict.measured
+    about = "" if estimate is None else f"{estimate.about} of {len(estimate.agents)}"
+    right = estimate is not None and estimate.about == "labels" and share is not None
+    return f"{about}, {100 * (share or 0.0):.0f} % right" if right else about
+
+
 def _spread(gradients: Array) -> float:
     away = np.linalg.norm(gradients - gradients.mean(axis=0), axis=1)
     return float(np.sqrt(np.mean(away**2))) or 1.0
 
 
 def _told_apart(beliefs: dict[int, Array], gradients: Array, honest: Sequence[int]) -> float | None:
-    """Return the share of pairs that are told apart; where there is no belief, a coin decides."""
-    right = []
+    """Return the share of pairs that are told apart, of those with a belief about one of them at least.
+
+    A coin decides where beliefs say nothing; None where there is no pair to tell apart.
+    """
+    right, pairs = [], 0
     for i, j in combinations(honest, 2):
         if np.array_equal(gradients[i], gradients[j]):
             continue
-        known = i in beliefs and j in beliefs
-        score = float((beliefs[i] - beliefs[j]) @ (gradients[i] - gradients[j])) if known else 0.0
-        right.append(0.5 if score == 0 else float(score > 0))
-    return float(np.mean(right)) if right else None
+        pairs += 1
+        score = sum(
+            float((beliefs[k] - (gradients[i] + gradients[j]) / 2.0) @ (gradients[k] - gradients[other]))
+            for k, other in ((i, j), (j, i))
+            if k in beliefs
+        )
+        if i in beliefs or j in beliefs:
+            right.append(0.5 if score == 0 else float(score > 0))
+    return float(np.mean(right)) if right else 0.5 if pairs else None

@@ -10,13 +10,13 @@ from tacit.report.palette import LIGHT, LINES
 from tacit.report.style import Trail, draw, note, picture
 
 if TYPE_CHECKING:
-    from tacit.comparing import Comparison, Race
+    from tacit.comparing import ComparisonReport, Race
 
 _EXACT = 1e-12  # what a logarithmic axis shows of no error at all
 _FAR = 1e6
 
 
-def compared(comparison: Comparison) -> go.Figure:
+def compared(comparison: ComparisonReport) -> go.Figure:
     """Draw every approach by the error of its answer, and by how often two colluders tell two agents apart."""
     points = [
         (row.approach, min(max(row.error, _EXACT), _FAR), row.recoveries[-1].guess)

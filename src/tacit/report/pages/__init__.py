@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.auditing import AuditReport
 from tacit.certificates import Augmentation, Certificate, Design
-from tacit.comparing import Comparison, Race
+from tacit.comparing import ComparisonReport, Race
 from tacit.dispatch import Schedule
 from tacit.errors import InputError
 from tacit.learning.inference import Summary
@@ -28,7 +28,7 @@ _PAGES: dict[type, Callable[..., Page]] = {
     AuditReport: audit_page,
     Augmentation: augmentation_page,
     Certificate: certificate_page,
-    Comparison: comparison_page,
+    ComparisonReport: comparison_page,
     Design: design_page,
     FitReport: fit_page,
     MemberReport: member_page,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tacit.comparing import Comparison, Race
+from tacit.comparing import ComparisonReport, Race
 from tacit.report import figures
 from tacit.report.page import Listing, Page, Section
 
 
-def comparison_page(comparison: Comparison) -> Page:
+def comparison_page(comparison: ComparisonReport) -> Page:
     """Return the page of a comparison."""
     ran = [row for row in comparison.rows if row.missing is None]
     return Page(
