@@ -21,8 +21,8 @@ def explore_command(
 ) -> None:
     """Open a page on this machine: who learns what in a network, runs and attacks, federations as they go.
 
-    The page answers on 127.0.0.1 alone, to whoever has the address that is printed, and fetches nothing from outside.
-    Ctrl-C ends it.
+    The page answers on 127.0.0.1 alone, to whoever has the address that is printed, and fetches nothing from
+    outside. Ctrl-C ends it.
     """
     from tacit.explore.server import refuse_without_extra, serve
 

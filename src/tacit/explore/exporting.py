@@ -1,4 +1,4 @@
-"""What is on the page, to take away: the network as GraphML, the settings as a problem file or as a command line."""
+"""What is on the page, to take away: the network as GraphML, the settings as a problem file or a command line."""
 
 from __future__ import annotations
 

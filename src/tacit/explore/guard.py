@@ -15,10 +15,10 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-WebApplication = Callable[[Message, Receive, Send], Awaitable[None]]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Scope]]
+Send = Callable[[Scope], Awaitable[None]]
+WebApplication = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _HEADERS = (
     (b"content-security-policy",
@@ -40,7 +40,7 @@ class Guard:
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.cookie = f"tacit-explore-{port}"
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
@@ -51,7 +51,7 @@ class Guard:
             await _refuse(scope, receive, send)
             return
 
-        async def dressed(message: Message) -> None:
+        async def dressed(message: Scope) -> None:
             if message["type"] == "http.response.start":
                 cookie = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/".encode()
                 extra = [(b"set-cookie", cookie)] if in_address else []
@@ -75,7 +75,7 @@ class Guard:
         return "" if morsel is None else morsel.value
 
 
-async def _refuse(scope: Message, receive: Receive, send: Send) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})

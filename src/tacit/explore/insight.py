@@ -94,7 +94,7 @@ def numbers(certificate: Certificate, hide: float) -> tuple[tuple[str, str], ...
     return (
         ("hidden difference", _number(certificate.hidden_difference())),
         (f"a guess at a difference of {hide:g} is right", f"{100 * certificate.guess(hide):.6g} %"),
-        ("ε", _number(certificate.epsilon)),
+        ("ε inside the pieces" if certificate.exposed_sums else "ε", _number(certificate.epsilon)),
     )
 
 

@@ -1,7 +1,7 @@
 """A network as somebody draws it: agents and links at places on a page, who is corrupted, and the masks.
 
-A value. Every gesture returns another sketch: a click, a drag, a new link. It may fall into pieces while it is drawn;
-what follows from it is `insight`'s business.
+A value. Every gesture returns another sketch: a click, a drag, a new link. It may fall into pieces while it is
+drawn; what follows from it is `insight`'s business.
 """
 
 from __future__ import annotations
@@ -50,10 +50,18 @@ class Sketch:
         """The agents and links as networkx has them; in pieces, if they are."""
         graph: nx.Graph[Any] = nx.Graph()
         graph.add_nodes_from(self.agents)
-        place = {agent: i for i, agent in enumerate(self.agents)}
-        graph.add_edges_from(sorted((sorted(link, key=place.__getitem__) for link in self.links),
-                                    key=lambda link: [place[agent] for agent in link]))  # fmt: skip
+        order = {agent: i for i, agent in enumerate(self.agents)}
+        graph.add_edges_from(
+            sorted(
+                (self._ends(link, order) for link in self.links), key=lambda ends: (order[ends[0]], order[ends[1]])
+            )
+        )
         return graph
+
+    @staticmethod
+    def _ends(link: frozenset[Any], order: Mapping[Any, int]) -> tuple[Any, Any]:
+        one, other = sorted(link, key=order.__getitem__)
+        return one, other
 
     @property
     def width(self) -> float:

@@ -46,7 +46,7 @@ def is_manifest(path: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Generator:
+class NetworkKind:
     """A kind of network, made for so many agents."""
 
     name: str
@@ -69,15 +69,15 @@ def _barbell(agents: int) -> nx.Graph[Any]:
 
 
 _KINDS = (
-    Generator("two groups and a bridge", _barbell, 9),
-    Generator("four links each", lambda n: well_connected(n, 4, draws=5 if n <= 200 else 1), 20),
-    Generator("three links each", lambda n: well_connected(n, 3, draws=5 if n <= 200 else 1), 12),
-    Generator("ring", nx.cycle_graph, 8),
-    Generator("line", nx.path_graph, 6),
-    Generator("star", lambda n: nx.star_graph(n - 1), 7),
-    Generator("everybody with everybody", nx.complete_graph, 8),
+    NetworkKind("two groups and a bridge", _barbell, 9),
+    NetworkKind("four links each", lambda n: well_connected(n, 4, draws=5 if n <= 200 else 1), 20),
+    NetworkKind("three links each", lambda n: well_connected(n, 3, draws=5 if n <= 200 else 1), 12),
+    NetworkKind("ring", nx.cycle_graph, 8),
+    NetworkKind("line", nx.path_graph, 6),
+    NetworkKind("star", lambda n: nx.star_graph(n - 1), 7),
+    NetworkKind("everybody with everybody", nx.complete_graph, 8),
 )
-GENERATORS: Mapping[str, Generator] = {kind.name: kind for kind in _KINDS}
+GENERATORS: Mapping[str, NetworkKind] = {kind.name: kind for kind in _KINDS}
 """What can be drawn without a file, by name."""
 
 

@@ -20,7 +20,7 @@ function make(name, attributes, parent) {
 
 export default {
   template: `<div class="drawing">
-    <svg ref="svg" class="network" role="group" :aria-label="shown.says" :class="`${shown.mode}-mode`" preserveAspectRatio="xMidYMid meet"
+    <svg ref="svg" class="network" role="group" :aria-label="shown.says" :class="shown.mode + '-mode'" preserveAspectRatio="xMidYMid meet"
          @pointerdown="press" @pointermove="pull" @pointerup="release" @pointercancel="release"
          @wheel.prevent="turn" @keydown="key"><g ref="stage"></g></svg>
     <div class="zoom">

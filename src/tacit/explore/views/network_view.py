@@ -14,12 +14,12 @@ from nicegui.element import Element
 
 from tacit.errors import TacitError
 from tacit.explore import answers, exporting
-from tacit.explore.effort import Effort
 from tacit.explore.insight import Insight, describe, look_at
 from tacit.explore.sketch import SIGMAS, Sketch
 from tacit.explore.sources import GENERATORS, read_network
+from tacit.explore.undertaking import Undertaking
 from tacit.explore.views.drawing import Drawing
-from tacit.explore.views.parts import box, button, choice, field, file_field, say, slider, tick, words
+from tacit.explore.views.parts import box, button, choice, field, file_field, mark, say, slider, tick, words
 from tacit.explore.views.waiting import Waiting
 from tacit.report import html, page_of
 
@@ -30,10 +30,11 @@ _HINTS = {
     "agents": "Click an empty place to add an agent, or an agent to remove it.",
 }
 _KEY = (
-    ("honest", "honest", "M-9 0A9 9 0 1 0 9 0A9 9 0 1 0 -9 0Z"),
-    ("corrupted", "corrupted", "M-9 -9H9V9H-9Z"),
-    ("exposed", "its number is learnt", "M0 -12L12 0L0 12L-12 0Z"),
-    ("summed", "in a sum that is learnt", "M-10 0L-5 -9H5L10 0L5 9H-5Z"),
+    ("agent honest", "honest", "M-9 0A9 9 0 1 0 9 0A9 9 0 1 0 -9 0Z"),
+    ("agent corrupted", "corrupted", "M-9 -9H9V9H-9Z"),
+    ("agent exposed", "its number is learnt", "M0 -12L12 0L0 12L-12 0Z"),
+    ("agent summed", "in a sum that is learnt", "M-10 0L-5 -9H5L10 0L5 9H-5Z"),
+    ("dash", "a link that would help: click to add", "M-13 0H13"),
 )
 
 
@@ -51,17 +52,18 @@ class NetworkView:
                 self.drawing = Drawing()
                 self._hear()
                 self._legend()
+                with box("pair"):
+                    self._masks()
+                    self._questions()
             with box("side"):
                 self._verdict()
-                self._masks()
-                self._questions()
                 self._exports()
         self._show(anew=True)
 
     # what is on the page
 
     def _sources(self) -> None:
-        with ui.element("details").classes("card"):
+        with box("card", "details"):
             words("Load or make a network", "summary")
             with box("row ends"):
                 self.kind = next(iter(GENERATORS))
@@ -69,13 +71,13 @@ class NetworkView:
                 choice("kind", GENERATORS, self._take_kind, value=self.kind)
                 self.size = field("agents", self.count, self._take_count, style="small", type="number", min="3")
                 button("Make", self._make, "primary")
-            with box("row ends").style("margin-top: .8rem"):
+            with box("row ends").classes("after"):
                 file_field("GraphML, edges, problem file or manifest", self._upload)
                 field("or a path on this machine", "", self._open)
-            self.trouble = words("", "p", "trouble").props("role=alert")
+            self.trouble = mark(words("", "p", "trouble"), role="alert")
 
     def _tools(self) -> None:
-        with box("row").props('role=group aria-label="What a click means"'):
+        with mark(box("row"), role="group", aria_label="What a click means"):
             self.modes = {
                 mode: button(text, lambda mode=mode: self._set_mode(mode)) for mode, text in _MODES.items()
             }
@@ -96,38 +98,30 @@ class NetworkView:
         )
 
     def _legend(self) -> None:
-        with ui.element("ul").classes("key"):
+        with box("key", "ul"):
             for style, text, shape in _KEY:
                 with ui.element("li"):
-                    ui.html(
-                        f'<svg class="network" viewBox="-12 -12 24 24" aria-hidden="true" style="height:1rem">'
-                        f'<g class="agent {style}"><path d="{shape}"/></g></svg>',
-                        sanitize=False, tag="span",
-                    )  # fmt: skip
+                    with mark(box("network", "svg"), viewBox="-13 -13 26 26", aria_hidden="true"), box(style, "g"):
+                        mark(box("line", "path"), d=shape)
                     words(text, "span")
-            with ui.element("li"):
-                ui.html(
-                    '<svg class="network" viewBox="-12 -12 24 24" aria-hidden="true" style="height:1rem">'
-                    '<g class="dash"><line class="line" x1="-12" x2="12" y1="0" y2="0"/></g></svg>',
-                    sanitize=False, tag="span",
-                )  # fmt: skip
-                words("a link that would help: click to add", "span")
 
     def _verdict(self) -> None:
-        with ui.element("section").classes("card").props('aria-live=polite aria-label="What they learn"'):
+        with mark(box("card", "section"), aria_live="polite", aria_label="What they learn"):
             self.size_line = words("", "p", "soft")
             self.verdict = words("", "p", "verdict")
             with box("statement") as self.statement:
-                self.first = words("", "p", "first").props("data-test=first")
-                self.rest = words("", "p", "rest")
+                self.first = mark(words("", "p", "first"), data_test="first")
+            with box("limits", "details"):
+                words("Assumptions, and what is not covered", "summary")
+                self.rest = words("", "p", "soft")
             self.learnt = words("", "p", "learnt")
             with ui.element("dl"):
                 self.numbers: list[tuple[Element, Element]] = [
-                    (words("", "dt"), words("", "dd").props(f"data-test=number-{k}")) for k in range(3)
+                    (words("", "dt"), mark(words("", "dd"), data_test=f"number-{k}")) for k in range(3)
                 ]
 
     def _masks(self) -> None:
-        with ui.element("section").classes("card"):
+        with box("card", "section"):
             words("Masks", "h2")
             self.sigma_line = words("", "p")
             self.slider = slider(
@@ -139,7 +133,7 @@ class NetworkView:
                 tick("secret sums, without σ", lambda on: self._take(replace(self.sketch, sums=bool(on))))
 
     def _questions(self) -> None:
-        with ui.element("section").classes("card"):
+        with box("card", "section"):
             words("Ask", "h2")
             words("The worst coalition of", "p", "soft")
             with box("row"):
@@ -147,18 +141,18 @@ class NetworkView:
                     button(
                         str(size),
                         lambda size=size: self._ask_worst(size),
-                        **{"aria-label": f"Worst coalition of {size}"},
+                        aria_label=f"Worst coalition of {size}",
                     )
-            words("Links that would help against any", "p", "soft").style("margin-top: .6rem")
+            words("Links that would help against any", "p", "soft").classes("after")
             with box("row"):
                 for size in (1, 2, 3):
                     button(
                         str(size),
                         lambda size=size: self._ask_links(size),
-                        **{"aria-label": f"Links against any {size}"},
+                        aria_label=f"Links against any {size}",
                     )
                 self.all_links = button("Add all of them", self._add_all)
-            words("σ for a target", "p", "soft").style("margin-top: .6rem")
+            words("σ for a target", "p", "soft").classes("after")
             with box("row ends"):
                 field(
                     "hide",
@@ -180,12 +174,12 @@ class NetworkView:
             self.waiting = Waiting()
 
     def _exports(self) -> None:
-        with ui.element("section").classes("card"):
+        with box("card", "section"):
             words("Take it away", "h2")
             with box("row"):
-                button("SVG", lambda: self.drawing.save("svg"), **{"aria-label": "Drawing as SVG"})
-                button("PNG", lambda: self.drawing.save("png"), **{"aria-label": "Drawing as PNG"})
-                button("Report", self._save_report, **{"aria-label": "Report as HTML"})
+                button("SVG", lambda: self.drawing.save("svg"), aria_label="Drawing as SVG")
+                button("PNG", lambda: self.drawing.save("png"), aria_label="Drawing as PNG")
+                button("Report", self._save_report, aria_label="Report as HTML")
                 button(
                     "GraphML", lambda: ui.download.content(exporting.graphml(self.sketch), exporting.NETWORK_FILE)
                 )
@@ -193,7 +187,7 @@ class NetworkView:
                     "Problem file",
                     lambda: ui.download.content(exporting.problem_file(self.sketch).encode(), "problem.toml"),
                 )
-            words("The same on a command line:", "p", "soft").style("margin: .6rem 0 .2rem")
+            words("The same on a command line:", "p", "soft").classes("after")
             self.command = words("", "code")
 
     # what people do
@@ -267,15 +261,17 @@ class NetworkView:
         except TacitError as error:
             say(self.trouble, str(error))
             return
+        if sketch is None:  # the page is closing
+            return
         self.name = name
         self._take(sketch, drawn=True, anew=True)
 
     async def _ask_worst(self, size: int) -> None:
-        await self._ask(lambda effort: answers.worst(self.sketch, size, effort.on_share), "Searching")
+        await self._ask(lambda undertaking: answers.worst(self.sketch, size, undertaking.on_share), "Searching")
 
     async def _ask_links(self, size: int) -> None:
         await self._ask(
-            lambda effort: answers.helping_links(self.sketch, size, effort.on_share), "Looking for links"
+            lambda undertaking: answers.helping_links(self.sketch, size, undertaking.on_share), "Looking for links"
         )
 
     async def _ask_sigma(self) -> None:
@@ -285,13 +281,13 @@ class NetworkView:
             self.waiting.say("Hide and guess are numbers.")
             return
         await self._ask(
-            lambda effort: answers.reach(
-                self.sketch, hide=hide, guess=guess, size=None, on_progress=effort.on_share
+            lambda undertaking: answers.reach(
+                self.sketch, hide=hide, guess=guess, size=None, on_progress=undertaking.on_share
             ),
             "Calibrating",
         )
 
-    async def _ask(self, question: Callable[[Effort], answers.Reply], doing: str) -> None:
+    async def _ask(self, question: Callable[[Undertaking], answers.Advice], doing: str) -> None:
         before = self.sketch
         reply = await self.waiting.do(doing, question)
         if reply is not None and self.sketch is before:  # or somebody has gone on drawing
@@ -303,7 +299,7 @@ class NetworkView:
             self.waiting.say(self.insight.sentence)
             return
         page = page_of(self.insight.certificate, network=self.sketch.graph, suggested=self.sketch.suggested)
-        ui.download.content((await run.io_bound(html.html, page)).encode(), "certificate.html")
+        ui.download.content((await run.io_bound(html.html, page) or "").encode(), "certificate.html")
 
     # what follows from it
 

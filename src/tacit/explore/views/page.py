@@ -29,8 +29,7 @@ def page(sketch: Sketch, name: str) -> None:
             words("tacit explore", "h1")
             tabs()
         box("rule")
-        with ui.element("main"):
-            NetworkView(sketch, name)
+        NetworkView(sketch, name)
 
 
 def tabs() -> None:

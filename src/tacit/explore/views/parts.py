@@ -27,6 +27,13 @@ def say(element: Element, text: str) -> Element:
     return element
 
 
+def mark(element: Element, **attributes: str) -> Element:
+    """Give an element attributes; an underscore stands for a dash."""
+    element._props.update({name.replace("_", "-"): value for name, value in attributes.items()})
+    element.update()
+    return element
+
+
 def box(style: str, tag: str = "div") -> Element:
     """Return a place for other parts."""
     return ui.element(tag).classes(style)
@@ -34,8 +41,7 @@ def box(style: str, tag: str = "div") -> Element:
 
 def button(text: str, act: Act, style: str = "", **attributes: str) -> Element:
     """Return a button that calls *act*."""
-    made = words(text, "button", f"button {style}").props("type=button")
-    made._props.update(attributes)
+    made = mark(words(text, "button", f"button {style}"), type="button", **attributes)
     return made.on("click", lambda: act())
 
 
@@ -72,7 +78,7 @@ def choice(label: str, options: Iterable[str], act: Act, *, value: str | None = 
 def tick(label: str, act: Act) -> Element:
     """Return a box to tick."""
     with box("tick", "label"):
-        made = ui.element("input").props("type=checkbox")
+        made = mark(ui.element("input"), type="checkbox")
         words(label, "span")
     return made.on("change", lambda event: act(event.args), js_handler="(event) => emit(event.target.checked)")
 
@@ -81,7 +87,7 @@ def file_field(label: str, act: Act) -> Element:
     """Return a field for a file, whose name and text *act* takes; the file itself stays where it is."""
     handler = "async (event) => { const f = event.target.files[0]; if (f) emit(f.name, await f.text()); }"
     with words(label, "label"):
-        made = ui.element("input").props("type=file")
+        made = mark(ui.element("input"), type="file")
     return made.on("change", lambda event: act(*event.args), js_handler=handler)
 
 
@@ -96,7 +102,7 @@ def table(
         words(caption, "caption")
         with ui.element("thead"), ui.element("tr"):
             for name in head:
-                words(name, "th").props("scope=col")
+                mark(words(name, "th"), scope="col")
         with ui.element("tbody"):
             for row in rows:
                 with ui.element("tr"):

@@ -19,7 +19,7 @@ class NotWantedError(TacitError):
     """Somebody has stopped the work."""
 
 
-class Effort:
+class Undertaking:
     """One piece of work: how far it is, and whether it is still wanted."""
 
     def __init__(self) -> None:
