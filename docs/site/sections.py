@@ -33,6 +33,7 @@ SECTIONS = (
             ("peers", "organisations with a machine, a key and records of their own"),
             ("running", "services, containers, monitoring, backup, what to do when"),
             ("reports", "reports to open in a browser, pictures, notebooks"),
+            ("explore", "a page on which one corrupts agents and sees who learns what"),
         ),
     ),
     Section(
