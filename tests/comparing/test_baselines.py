@@ -7,19 +7,24 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.baselines import Decor, MessageNoise, ObjectiveNoise, StepHiding, reference
-from tacit.baselines.correlated_noise import (
-    CorrelatedNoise,
-    calibrated,
-    directions,
-    gaussian_delta,
-    mu_for,
-    sensitivity,
+from tacit.baselines import (
+    Decor,
+    MessageNoise,
+    MultiParty,
+    ObjectiveNoise,
+    StepHiding,
+    reference,
+    takes_promises,
 )
+from tacit.baselines.correlated_noise import CorrelatedNoise, calibrated, directions, sensitivity
 from tacit.baselines.domain import clipped
 from tacit.baselines.hidden_steps import HiddenSteps
 from tacit.baselines.noisy_messages import NoisyMessages
 from tacit.baselines.noisy_objective import diameter, perturbed
+from tacit.baselines.summing import closed_to, missing_package, summed_job
+from tacit.certificates import TradeOff
+from tacit.comparing import approaches
+from tacit.comparing.recovery import recover
 from tacit.errors import InputError
 from tacit.runtimes import Stacked
 
@@ -97,8 +102,7 @@ def test_the_accountant_lies_between_local_noise_and_a_curators(problem):
 def test_calibration_spends_the_whole_budget(problem):
     own = calibrated(problem.network, epsilon=2.0, delta=1e-5, rounds=100, clip=0.1, ratio=10.0)
     worth = sensitivity(problem.network, pairwise=10 * own, own=own)
-    assert gaussian_delta(2.0, 0.2 * np.sqrt(100 * worth)) == pytest.approx(1e-5, rel=1e-6)
-    assert gaussian_delta(1.0, mu_for(1.0, 1e-6)) == pytest.approx(1e-6, rel=1e-6)
+    assert TradeOff(0.2 * np.sqrt(100 * worth)).delta(2.0) == pytest.approx(1e-5, rel=1e-6)
 
 
 def test_noise_in_the_objective_keeps_costs_between_the_public_bounds(problem):
@@ -128,3 +132,49 @@ def test_clipping_shortens_and_never_lengthens():
 def test_costs_that_do_not_fit_are_refused_in_a_sentence(approach):
     rough = tacit.Problem(nx.cycle_graph(4), [tacit.AbsoluteValue([float(i)]) for i in range(4)])
     assert "needs costs with a gradient" in approach.misses(rough)
+
+
+@pytest.mark.parametrize("package", ["phe", "tenseal"])
+def test_encrypted_sums_are_sums(package):
+    """Negative numbers, more of them than one ciphertext holds, and small ones."""
+    pytest.importorskip(package)
+    from tacit.baselines.homomorphic import CkksAdder, PaillierAdder
+
+    vectors = np.random.default_rng(2).normal(scale=100.0, size=(4, 23))
+    adder = PaillierAdder() if package == "phe" else CkksAdder()
+    np.testing.assert_allclose(adder.add_up(vectors), vectors.sum(axis=0), atol=1e-4)
+    assert adder.traffic.messages == 6
+
+
+def test_whoever_holds_the_key_opens_what_reaches_it(problem):
+    job = summed_job(problem)
+    tree = problem.network.tree
+    pair = sorted({tree.root, (tree.root + 1) % 6})
+    closed, opened = closed_to(problem, job, pair), closed_to(problem, job, pair, key_holder=pair[0])
+    assert len(recover([closed], [str(i) for i in range(6)]).besides) == 0
+    assert recover([closed], [str(i) for i in range(6)]).recovered == 0
+    assert recover([opened], [str(i) for i in range(6)]).recovered > 0
+
+
+def test_a_library_that_is_missing_leaves_a_row_that_says_how_to_have_it():
+    assert missing_package("surely_no_such_package", "compare") == "not installed: pip install 'tacit[compare]'."
+
+
+@pytest.mark.network
+def test_multi_party_sums_find_the_optimum(problem):
+    pytest.importorskip("mpyc")
+    shown = MultiParty().demonstrate(problem, [[0], [0, 1]], seed=None, repeats=1)
+    np.testing.assert_allclose(shown.x, np.tile(POINTS.mean(axis=0), (6, 1)), atol=1e-8)
+    assert shown.traffic.bytes > 0
+
+
+def test_shares_of_half_of_the_parties_open_everything():
+    small = tacit.Problem(nx.complete_graph(4), [tacit.Quadratic.distance([float(i)]) for i in range(4)])
+    assert MultiParty().misses(small) is None or "install" in MultiParty().misses(small)
+    large = tacit.Problem(nx.cycle_graph(30), [tacit.Quadratic.distance([float(i)]) for i in range(30)])
+    assert "too many" in MultiParty().misses(large)
+
+
+def test_private_answers_have_rows_where_masks_take_that_promise():
+    names = [approach.name for approach in approaches()]
+    assert ("tacit whole, private answer" in names) == takes_promises(tacit.SumMasks)

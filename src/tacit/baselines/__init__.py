@@ -6,6 +6,7 @@ from tacit.baselines.homomorphic import Homomorphic
 from tacit.baselines.masked import Masked
 from tacit.baselines.multiparty import MultiParty
 from tacit.baselines.optimum import reference
+from tacit.baselines.private_answer import PrivateAnswer, takes_promises
 
 __all__ = [
     "Approach",
@@ -18,6 +19,8 @@ __all__ = [
     "MultiParty",
     "ObjectiveNoise",
     "Overhearing",
+    "PrivateAnswer",
     "StepHiding",
     "reference",
+    "takes_promises",
 ]

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtr
 
 from tacit.baselines.domain import clipped
 from tacit.baselines.noise import drawn_from
+from tacit.certificates import TradeOff
 from tacit.network import Network
 from tacit.typing import Algorithm, Array, Cost, Peers
 
@@ -89,20 +88,10 @@ def sensitivity(network: Network, *, pairwise: float, own: float, coalition: Seq
     return float(np.linalg.inv(own**2 * np.eye(len(honest)) + pairwise**2 * inside).diagonal().max())
 
 
-def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return δ(ε) of a mechanism that is μ-Gaussian differentially private (Balle & Wang 2018)."""
-    return float(ndtr(-epsilon / mu + mu / 2.0) - np.exp(epsilon) * ndtr(-epsilon / mu - mu / 2.0))
-
-
-def mu_for(epsilon: float, delta: float) -> float:
-    """Return the largest μ whose δ(ε) is at most *delta*."""
-    return float(brentq(lambda mu: gaussian_delta(epsilon, mu) - delta, 1e-6, 1e3))
-
-
 def calibrated(
     network: Network, *, epsilon: float, delta: float, rounds: int, clip: float, ratio: float,
     coalition: Sequence[int] = (),
 ) -> float:  # fmt: skip
     """Return σ_cdp so that *rounds* rounds are (ε, δ)-private, with σ_cor that many times as large."""
     worth = sensitivity(network, pairwise=ratio, own=1.0, coalition=coalition)
-    return 2.0 * clip * float(np.sqrt(rounds * worth)) / mu_for(epsilon, delta)
+    return 2.0 * clip * float(np.sqrt(rounds * worth)) / TradeOff.of_epsilon_delta(epsilon, delta).mu

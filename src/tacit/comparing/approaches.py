@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tacit.baselines import (
     Approach,
@@ -13,7 +13,9 @@ from tacit.baselines import (
     MessageNoise,
     MultiParty,
     ObjectiveNoise,
+    PrivateAnswer,
     StepHiding,
+    takes_promises,
 )
 from tacit.errors import InputError
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
@@ -35,7 +37,15 @@ def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, .
         Masked("tacit affine", AffineMasks(sigma)),
         Masked("tacit quadratic", QuadraticMasks(sigma)),
         Masked("tacit whole", SumMasks()),
+        *_with_private_answers(sigma, epsilon),
     )
+
+
+def _with_private_answers(sigma: float, epsilon: float) -> Iterator[Approach]:
+    """Yield masks that leave a small noise in the answer, of those kinds that take such a promise."""
+    for name, masks in (("tacit affine", AffineMasks(sigma)), ("tacit whole", SumMasks())):
+        if takes_promises(type(masks)):
+            yield PrivateAnswer(f"{name}, private answer", masks, epsilon)
 
 
 def chosen_from(every: Sequence[Approach], only: Sequence[str] | None) -> list[Approach]:

@@ -19,7 +19,7 @@ from tacit.comparing.approaches import approaches, chosen_from
 from tacit.comparing.comparison import ComparedRow, ComparisonReport
 from tacit.comparing.race import Race, race
 from tacit.comparing.recovery import recover
-from tacit.errors import InputError
+from tacit.errors import InputError, TacitError
 from tacit.masks import Mechanism
 from tacit.solving import Problem, ProblemFile
 from tacit.typing import Array
@@ -138,7 +138,10 @@ def _row(
     why = approach.misses(problem)
     if why is not None:
         return msgspec.structs.replace(row, missing=why)
-    shown = approach.demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+    try:
+        shown = approach.demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+    except TacitError as error:  # a library that did not come to an end leaves a row, and not a hole in the table
+        return msgspec.structs.replace(row, missing=str(error))
     names = [str(agent) for agent in problem.network.agents]
     promises = shown.promises or [""] * len(coalitions)
     distance = float(np.linalg.norm(optimum - problem.x0)) or 1.0
