@@ -25,11 +25,11 @@ log = logging.getLogger("tacit.cards")
 
 def read_cards(paths: Iterable[Path]) -> list[Card]:
     """Return the cards in files, one of each member; refuse two of which neither key has signed the other."""
-    found: dict[str, dict[Path, Card]] = {}
+    by_name: dict[str, dict[Path, Card]] = {}
     for path in paths:
         card = read_card(path)
-        found.setdefault(card.name, {})[path] = card
-    return [_newest(name, cards) for name, cards in found.items()]
+        by_name.setdefault(card.name, {})[path] = card
+    return [_newest(name, cards) for name, cards in by_name.items()]
 
 
 def _newest(name: str, cards: dict[Path, Card]) -> Card:
