@@ -92,6 +92,15 @@ def test_a_goodbye_that_was_lost_is_said_again_from_the_finished_file(made, memo
     assert list(made.folder.glob("*.state*")) == []
 
 
+@pytest.mark.parametrize("event", [End, Goodbyes], ids=lambda event: event.__name__)
+def test_one_who_is_killed_in_its_last_moment_and_comes_back_soon_is_still_heard(made, memory, event):
+    """The others have heard its goodbye, and stay for a few seconds until it has noted theirs."""
+    ending = Ending(made, memory, at=lambda each: isinstance(each, event) and each[0] != (), away=2.0)
+    same(made, ending.run())
+    assert all(agent.needed_by == () for agent in ending.agents.values())
+    assert list(made.folder.glob("*.state*")) == []
+
+
 def test_done_and_still_needed_has_an_exit_code_of_its_own(monkeypatch, capsys):
     def app(**_):
         raise StillNeededError(["east", "west"])
