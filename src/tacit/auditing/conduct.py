@@ -152,9 +152,9 @@ def overhear(
     prepared = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=rounds)  # type: ignore[arg-type]
     certificate, _ = _certificate(problem, privacy, members, None)
     who = sorted(problem.network.index[member] for member in members)
-    truth = _truth(problem, prepared.job, prepared.stamps)
+    truth = truth_of(problem, prepared.job, prepared.stamps)
     plain = dataclasses.replace(prepared.job, privacy=None, floor=0.0)
-    without, masked = (_attacked(problem, job, who, truth, runtime="stacked") for job in (plain, prepared.job))
+    without, masked = (attacked(problem, job, who, truth, runtime="stacked") for job in (plain, prepared.job))
     return _rows(problem, who, truth, without, masked, certificate)
 
 
