@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
 from tacit.certificates.finite import finite_or_none
+from tacit.differential import AnswerGuarantee
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
@@ -74,6 +75,17 @@ class Answer(Shown):
         )
         stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
         return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
+
+    @property
+    def guarantee(self) -> AnswerGuarantee | None:
+        """What holds of the answer itself; None where it is exact, or where a stamp takes the promise back."""
+        phase1 = self.record.phase1
+        return phase1.answer if phase1 is not None and self.record.private else None
+
+    @property
+    def noise(self) -> Array | None:
+        """The deviation of every unknown from noise shares, to first order; None where nobody knows it."""
+        return None if self.record.noise is None else np.array(self.record.noise)
 
     def privacy(self, *, any: int = 1) -> list[str]:
         """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""
