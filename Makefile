@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3# one more than processors, since some tests wait
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser chromium test-namespaces test-wheel test-repeated check bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser chromium test-namespaces test-wheel test-repeated check docs docs-links bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -18,6 +18,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed            ## solve a private problem and replay the paper's illustration
@@ -62,8 +66,16 @@ check: $(VENV)/.installed-dev       ## style, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.installed-docs        ## the site, into build/site: warnings are errors, links are checked
+	$(BIN)/python docs/site/gather.py build/site-source
+	$(BIN)/python -m sphinx -q -E -W --keep-going -c docs/site build/site-source build/site
+	$(BIN)/python docs/site/check.py build/site
+
+docs-links: docs                    ## do the pages outside that the site links to still exist? Needs a network
+	$(BIN)/python -m sphinx -q -b linkcheck -c docs/site build/site-source build/site-links
+
 bench: $(VENV)/.installed-dev       ## ratios against hand-written NumPy in the same run
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-* build/site build/site-source build/site-links .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

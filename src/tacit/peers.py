@@ -1,14 +1,27 @@
 """Real agents, one process each: `tacit.runtimes.peers` under the name that people import."""
 
-from tacit.runtimes.peers import Agent, Bulletin, Diary, Endpoint, Report, Seat, run, serve_monitoring
+from tacit.runtimes.peers import (
+    Agent,
+    Bulletin,
+    Diary,
+    Endpoint,
+    LinkTimes,
+    Report,
+    Seat,
+    Timekeeper,
+    run,
+    serve_monitoring,
+)
 
 __all__ = [
     "Agent",
     "Bulletin",
     "Diary",
     "Endpoint",
+    "LinkTimes",
     "Report",
     "Seat",
+    "Timekeeper",
     "run",
     "serve_monitoring",
 ]

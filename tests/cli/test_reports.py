@@ -40,6 +40,16 @@ def test_a_command_writes_a_report_that_says_what_it_prints(name, run):
         assert "links that would help" in shown
 
 
+@pytest.mark.network
+def test_up_draws_the_links_of_its_agents(run):
+    run("init")
+    code, _, err = run("up", "problem.toml", "--quiet", "--html", "report.html")
+    assert code == 0, err
+    shown = entities.unescape(Path("report.html").read_text("utf-8"))
+    assert "Links over time" in shown
+    assert "links came up and stayed up" in shown
+
+
 def test_fit_writes_a_report(run):
     for name, rows in {"north": 40, "south": 40, "west": 40}.items():
         lines = [f"{k % 7},{(k * k + len(name)) % 5 + k % 7}" for k in range(rows)]

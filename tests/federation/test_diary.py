@@ -8,6 +8,7 @@ import pytest
 
 from tacit.protocol.record import Stage
 from tacit.runtimes.peers import Diary
+from tacit.runtimes.peers.spells import Spell
 
 
 def link(name, **more):
@@ -127,3 +128,17 @@ def test_phases_are_said_to_whoever_wants_to_know_everything(agent, lines, caplo
     agent.stage = Stage.COMMITTED
     diary.look()
     assert lines() == ["the run is in phase committed"]
+
+
+def test_a_diary_tells_when_links_were_up(agent, links):
+    now = [100.0]
+    diary = Diary(agent, clock=lambda: now[0])
+    links["east"].spells_until = lambda until: [Spell(101.0, 103.0, "silent"), Spell(104.5, until)]
+    links["west"].spells_until = lambda until: []
+    now[0] = 110.0
+    times = diary.link_times()
+    assert times.seconds == 10.0
+    assert times.spells == {("north", "east"): (Spell(1.0, 3.0, "silent"), Spell(4.5, 10.0)), ("north", "west"): ()}
+    assert times.gaps(("north", "east")) == [Spell(3.0, 4.5, "silent")]
+    assert (times.absent, times.lost) == ([("north", "west")], {("north", "east"): 1.5})
+    assert str(times) == "1 of 2 links never came up."

@@ -178,6 +178,8 @@ class Member:
         )
         former = self.world.disks.get((self.name, agreement.previous))
         if agreement.epoch and not self.record.has_begun:
+            if former is not None and former.answer:
+                raise TacitError("this member has its answer: it ended in the epoch before.")
             if former is None or not former.record:
                 raise TacitError("the file of the epoch before is not there.")
             before = former.read()
@@ -446,6 +448,11 @@ class World:
 
     def disk(self, name: str, agreement: Agreement | None = None) -> Disk:
         return self.disks.get((name, (agreement or self.newest).session()), Disk())
+
+    def answer_before(self, name: str) -> bool:
+        """Return whether a member came to the end of an epoch before the newest, and so cannot take part in it."""
+        former = [self.disk(name, agreement) for agreement in self.agreements[:-1]]
+        return any(disk.answer or disk.read().has_ended for disk in former)
 
     def go_on_without(self) -> Agreement | None:
         """Agree on the next epoch: without those who have left, and those who have an answer already."""

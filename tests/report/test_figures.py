@@ -9,6 +9,8 @@ import tacit
 from tacit.report import dark, figures
 from tacit.report.figures.network import roles_in
 from tacit.report.palette import DARK, LIGHT
+from tacit.runtimes.peers import LinkTimes, Report, Timekeeper
+from tacit.runtimes.peers.spells import Spell
 
 
 def traces(figure, name):
@@ -127,3 +129,22 @@ def test_the_matrix_promises_nothing_that_a_stamp_takes_back(problem):
     figure = figures.who_learns([seeded.certificate({agent}) for agent in (0, 1)])
     assert figure.layout.title.text == "Not everybody's number is guaranteed to be hidden"
     assert {sign for row in figure.data[0].text for sign in row} == {"·", "?"}
+
+
+def test_links_are_drawn_while_they_were_up_and_crossed_where_they_were_lost():
+    spells = {("a", "b"): (Spell(1.0, 3.0, "silent"), Spell(4.0, 9.0, "closed")), ("a", "c"): (Spell(0.5, 9.0),)}
+    figure = figures.links(LinkTimes(9.0, spells))
+    (up,), (lost,) = traces(figure, "up"), traces(figure, "lost")
+    drawn = sorted(zip(up.y, up.base, up.x, strict=True))
+    assert drawn == [("a – b", 1.0, 2.0), ("a – b", 4.0, 5.0), ("a – c", 0.5, 8.5)]
+    assert (list(lost.x), list(lost.y), lost.marker.symbol) == ([3.5], ["a – b"], "x")
+    assert figure.layout.title.text == "1 of 2 links were lost and came back; a – b was down for 1 s"
+    assert not traces(figure, "never up")[0].x
+
+
+def test_of_a_links_two_ends_the_first_is_believed():
+    keeper = Timekeeper(clock=lambda: 10.0)
+    keeper.report(Report("a", "done", spells=(("b", (Spell(11.0, 14.0, "closed"),)),)))
+    keeper.report(Report("b", "done", spells=(("a", (Spell(11.5, 14.5, "closed"),)),)))
+    assert keeper.times() == LinkTimes(4.0, {("a", "b"): (Spell(1.0, 4.0, "closed"),)})
+    assert str(keeper.times()) == "1 link came up and stayed up."

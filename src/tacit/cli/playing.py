@@ -17,7 +17,7 @@ from tacit.cli.lines import logged
 from tacit.cli.reports import write_report
 from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_the_end
 from tacit.learning.reporting import MemberReport, member_report
-from tacit.runtimes.peers.diary import log
+from tacit.runtimes.peers.diary import Diary, log
 from tacit.runtimes.peers.monitoring import serve_monitoring
 from tacit.solving.summary import vector
 
@@ -51,7 +51,7 @@ def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcom
         diary(part.agent, quiet=shown.quiet, json_lines=shown.json, level=shown.level) as kept,
         serve_monitoring(kept.bulletin, shown.metrics),
     ):
-        hooks = (kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, shown, turn))
+        hooks = (kept.on_progress, kept.on_wait, lambda answer: _show(part, answer, kept, shown, turn))
         try:
             return part.run(*hooks) if turn is None else to_the_end(turn, part, *hooks)
         except KeyboardInterrupt:
@@ -74,9 +74,9 @@ def play_series(series: Series, take_part: Callable[[Manifest], Participation], 
     return account
 
 
-def _show(part: Participation, outcome: Outcome, shown: Output, turn: Turn | None) -> None:
+def _show(part: Participation, outcome: Outcome, kept: Diary, shown: Output, turn: Turn | None) -> None:
     """Print the answer at once: this member may stay for a while."""
-    report = member_report(part, outcome)
+    report = member_report(part, outcome, kept.link_times())
     if shown.json:
         numbers = {} if turn is None else {"run": turn.number}
         _say({**numbers, **report.to_dict()})

@@ -58,6 +58,15 @@ def step_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[float, st
         )
 
 
+def timekeeper(on_progress: Any, runtime: str, *, wanted: bool) -> Any:
+    """Return what keeps the times of links beside what is shown, where processes run and a report wants them."""
+    if runtime != "peers" or not wanted:
+        return None
+    from tacit.runtimes.peers import Timekeeper
+
+    return Timekeeper(on_progress)
+
+
 @contextmanager
 def live(title: str, runtime: str, *, quiet: bool = False) -> Iterator[Any]:
     """Yield what `solve` takes as on_progress: a bar, or of processes a table of all agents."""

@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli.completing import ALGORITHMS, PROTECTIONS, RUNTIMES, one_of
 from tacit.cli.graphs import refuse_to_overwrite, write_text
-from tacit.cli.progress import live
+from tacit.cli.progress import live, timekeeper
 from tacit.cli.reports import Html, refuse_unwritable, write_report
 
 
@@ -70,13 +70,14 @@ def solve(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # stamps and cautions are in the record, and the summary shows them
         with live("Agreeing", task.runtime, quiet=quiet) as on_progress:
-            answer = task.solve(on_progress)
+            keeper = timekeeper(on_progress, task.runtime, wanted=html is not None)
+            answer = task.solve(keeper or on_progress)
     if json:
         typer.echo(answer.to_json())
     else:
         show_answer(answer, answer.privacy())
     if out is not None:
         write_text(out, answer.to_json() + "\n")
-    write_report(answer, html)
+    write_report(answer, html, **({} if keeper is None else {"links": keeper.times()}))
     if not answer.converged:
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ from tacit.federation.participation import Participation
 from tacit.federation.statements import Statements
 from tacit.learning.fitted import fitted_table
 from tacit.learning.inference import Summary
+from tacit.runtimes.peers.spells import LinkTimes
 from tacit.runtimes.phases import Outcome
 from tacit.showing import Shown
 
@@ -22,6 +23,8 @@ class MemberReport(Shown):
     privacy: Statements
     table: Summary | None
     """The coefficients, where the manifest has a model of records."""
+    links: LinkTimes | None = None
+    """When its links were up since it was last started, where somebody has kept a diary."""
 
     @property
     def converged(self) -> bool:
@@ -42,7 +45,7 @@ class MemberReport(Shown):
         }
 
 
-def member_report(part: Participation, outcome: Outcome) -> MemberReport:
-    """Return what a member is told after its *part* in a run."""
+def member_report(part: Participation, outcome: Outcome, links: LinkTimes | None = None) -> MemberReport:
+    """Return what a member is told after its *part* in a run; *links* are from its diary."""
     table = fitted_table(part.manifest, part.columns, outcome)
-    return MemberReport(part.manifest.session(), outcome, part.statements(), table)
+    return MemberReport(part.manifest.session(), outcome, part.statements(), table, links)

@@ -2,7 +2,7 @@
 
     FRESH ─Begin→ KEYED ─Draw, Reuse→ MASKED ─Commit→ COMMITTED ─Publish→ ROUNDS ─End→ ENDED ─Goodbyes→ PARTED
                                                                                                           │ Erase
-    KEYED … PARTED ─Supersede→ SUPERSEDED ─Forget→ SUPERSEDED                                           ERASED
+    KEYED … ROUNDS ─Supersede→ SUPERSEDED ─Forget→ SUPERSEDED                                           ERASED
 
 A stage is entered when its record is on disk, and only then may its words be said. After a crash the record says
 where the run was; everything up to there is done again from what was written, and an event that comes again changes
@@ -22,6 +22,8 @@ nothing.
 
 So masks serve one cost and one draw: the digest and the choice made in MASKED cannot change. Whoever may have
 published (COMMITTED and later) takes its masks along into a next epoch, and one that has gone on cannot go back.
+Whoever has ended has its answer, and is left out of the next epoch: the others cannot count on it, since it erases
+its secrets as soon as its neighbours need nothing any more.
 """
 
 from __future__ import annotations
@@ -144,6 +146,8 @@ def carry(record: Record, *, by: str, previous: str, journal: list[list[bytes]],
 
     *journal* is what the neighbours sent here while setting up, and *x* the own estimate.
     """
+    if record.has_ended:
+        raise TacitError(_ANSWERED)
     _refuse_stranger(record, by, previous)
     if record.carried is not None and not record.drawn:  # this epoch went on with the masks of an earlier one
         committed = record.carried.committed or record.committed
@@ -251,6 +255,10 @@ def _superseded(record: Record, event: Supersede) -> Record:
     return _replace(record, stage=Stage.SUPERSEDED, successor=event.by)
 
 
+def _answered(record: Record, event: Supersede) -> Record:
+    raise TacitError(_ANSWERED)
+
+
 def _forgotten(record: Record, event: Forget) -> Record:
     return Record(stage=Stage.SUPERSEDED, session=record.session, successor=record.successor)
 
@@ -263,11 +271,17 @@ def _refuse_stranger(record: Record, by: str, previous: str) -> None:
 
 
 _SECOND_VIEW = "has published under masks of an earlier epoch: others would be a second view of the same cost."
+_ANSWERED = (
+    "this member came to the end of the epoch before, and has its answer: start it once more with the manifest of "
+    "that epoch to see it. The others go on without it too, by a next epoch that leaves it out."
+)
 _OTHER_DATA = "was begun with other data; a run must end with those it began with."
 Rule = Callable[[Record, Any], Record]
 _replace = msgspec.structs.replace
 _AFTER_MASKS = (Stage.MASKED, Stage.COMMITTED, Stage.ROUNDS)
-_LIVING = (Stage.KEYED, *_AFTER_MASKS, Stage.ENDED, Stage.PARTED)
+_RUNNING = (Stage.KEYED, *_AFTER_MASKS)
+_ENDING = (Stage.ENDED, Stage.PARTED)
+_LIVING = (*_RUNNING, *_ENDING)
 
 TABLE: dict[type[Event], dict[Stage, Rule]] = {
     Begin: {Stage.FRESH: _bound, **dict.fromkeys(_LIVING, _begun_before), Stage.SUPERSEDED: _no_way_back},
@@ -278,7 +292,7 @@ TABLE: dict[type[Event], dict[Stage, Rule]] = {
     End: {Stage.ROUNDS: _ended},
     Goodbyes: {Stage.ENDED: _parted, Stage.PARTED: _same},
     Erase: {Stage.PARTED: _erased, Stage.ERASED: _same},
-    Supersede: {**dict.fromkeys(_LIVING, _superseded), Stage.SUPERSEDED: _superseded},
+    Supersede: {**dict.fromkeys((*_RUNNING, Stage.SUPERSEDED), _superseded), **dict.fromkeys(_ENDING, _answered)},
     Forget: {Stage.SUPERSEDED: _forgotten},
 }
 """Which rule answers an event at a stage; where there is none, the event cannot happen."""

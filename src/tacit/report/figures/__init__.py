@@ -5,6 +5,7 @@ from tacit.report.figures.coefficients import coefficients
 from tacit.report.figures.convergence import convergence, looks
 from tacit.report.figures.dispatch import day, one_line
 from tacit.report.figures.hiding import guess, hidden_difference, tradeoff
+from tacit.report.figures.links import links
 from tacit.report.figures.network import network
 from tacit.report.figures.traffic import traffic
 from tacit.report.figures.who_learns import who_learns
@@ -17,6 +18,7 @@ __all__ = [
     "game",
     "guess",
     "hidden_difference",
+    "links",
     "looks",
     "network",
     "one_line",

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from tacit.report import figures
 from tacit.report.page import Listing, Page, Section
+from tacit.report.pages.links import links_section
+from tacit.runtimes.peers import LinkTimes
 from tacit.solving import Answer
 from tacit.solving.summary import summary
 
 _MATRIX = 30  # agents up to which every one is looked at as an adversary
 
 
-def answer_page(answer: Answer, *, any: int = 1) -> Page:
-    """Return the page of *answer*, against coalitions of at most *any* agents."""
+def answer_page(answer: Answer, *, any: int = 1, links: LinkTimes | None = None) -> Page:
+    """Return the page of *answer*, against coalitions of at most *any* agents.
+
+    *links* say when links between processes were up; a `tacit.peers.Timekeeper` knows.
+    """
     record, private = answer.record, bool(answer.protection(any=any)["private"])
     return Page(
         title=f"{len(record.agents)} agents, {record.unknowns} unknown{'s' * (record.unknowns != 1)}",
         verdict=f"{record.status}, {'private' if private else 'NOT PRIVATE'}",
         good=record.converged and private,
         statement=[record.sentence, *answer.privacy(any=any), *record.warnings],
-        sections=[_how(answer), *_privacy(answer, any), _result(answer)],
+        sections=[_how(answer), *links_section(links), *_privacy(answer, any), _result(answer)],
     )
 
 

@@ -7,6 +7,7 @@ from tacit.report import figures
 from tacit.report.page import Listing, Page, Section
 from tacit.report.pages.certificate import certificate_sections
 from tacit.report.pages.fit import coefficients_section
+from tacit.report.pages.links import links_section
 
 
 def member_page(report: MemberReport) -> Page:
@@ -22,10 +23,11 @@ def member_page(report: MemberReport) -> Page:
     sections.append(
         Section("How the members agreed", figures=[figures.looks(report.outcome.history, str(verdict.status))])
     )
+    hidden = [] if certificate is None else certificate_sections(certificate)
     return Page(
         title=f"Run {report.session[:12]}" if report.table is None else report.table.model,
         verdict=f"{verdict.status}, {'private' if private else 'NOT PRIVATE'}",
         good=report.converged and private,
         statement=[verdict.sentence, *report.privacy.lines],
-        sections=[*sections, *([] if certificate is None else certificate_sections(certificate))],
+        sections=[*sections, *links_section(report.links), *hidden],
     )

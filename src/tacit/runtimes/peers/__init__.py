@@ -6,7 +6,7 @@
 The job is what all members run, without their costs; the seat says who this member is and who the others are.
 Between organisations both follow from a manifest: `tacit.federation.join` makes them. `run` starts all members as
 processes on this machine. A `Diary` logs what happens around one agent and keeps its `Bulletin`, which
-`serve_monitoring` shows to Prometheus.
+`serve_monitoring` shows to Prometheus; a `Timekeeper` knows when links were up.
 """
 
 from tacit.runtimes.peers.agent import Agent
@@ -16,14 +16,17 @@ from tacit.runtimes.peers.local import run
 from tacit.runtimes.peers.monitoring import serve_monitoring
 from tacit.runtimes.peers.reports import Report
 from tacit.runtimes.peers.seat import Endpoint, Seat
+from tacit.runtimes.peers.spells import LinkTimes, Timekeeper
 
 __all__ = [
     "Agent",
     "Bulletin",
     "Diary",
     "Endpoint",
+    "LinkTimes",
     "Report",
     "Seat",
+    "Timekeeper",
     "run",
     "serve_monitoring",
 ]

@@ -24,8 +24,9 @@ import socket
 import ssl
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.errors import NetworkError, ProtocolError
@@ -37,6 +38,7 @@ from tacit.runtimes.peers.door import Door
 from tacit.runtimes.peers.identity import pin
 from tacit.runtimes.peers.proxies import DetourError, Proxy
 from tacit.runtimes.peers.seat import SILENCE
+from tacit.runtimes.peers.spells import MOST, Spell
 from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 
 log = logging.getLogger("tacit.peers")
@@ -75,6 +77,26 @@ class Neighbour:
     """How it is met where neither can be dialled: host and port are then those of a relay."""
     proxy: Proxy | None = None
     """Through which this agent dials."""
+    opened: float = 0.0
+    """When the connection came up that is open, if one is."""
+    spells: deque[Spell] = field(default_factory=lambda: deque(maxlen=MOST))
+    """When earlier connections were up."""
+
+    def comes_up(self, now: float) -> None:
+        """Take that a connection is open from now on."""
+        self.open, self.opened = True, now
+        self.connected += 1
+        self.ended("")
+
+    def goes_down(self, now: float) -> None:
+        """Take that no connection is open any more."""
+        if self.open:
+            self.spells.append(Spell(self.opened, now, self.trouble or "closed"))
+        self.open = False
+
+    def spells_until(self, now: float) -> list[Spell]:
+        """Return when connections were up, with the one that is."""
+        return [*self.spells, *([Spell(self.opened, now)] if self.open else [])]
 
     def ended(self, trouble: str, *, turned_away: bool = False) -> None:
         """Keep why the last connection ended; nothing, where one begins."""
@@ -340,7 +362,8 @@ class _Connection:
         self._all, self._neighbour = connections, neighbour
         self.tls: TlsSocket = tls
         self._is_deaf = False
-        neighbour.connection, neighbour.open, connections._settled = self, False, False
+        neighbour.goes_down(connections._clock())
+        neighbour.connection, connections._settled = self, False
         neighbour.trouble = ""
         self._dialogue = Dialogue(neighbour.channel)
         self._number = tls.fileno()
@@ -386,9 +409,7 @@ class _Connection:
             self._hang_up(self._dialogue.last_words)
             return None
         if not neighbour.open and self._dialogue.phase is Phase.OPEN:
-            neighbour.open = True
-            neighbour.ended("")
-            neighbour.connected += 1
+            neighbour.comes_up(every._clock())
         if answers:
             every._put(neighbour, answers)
         if every._goal is not None and every._goal():
@@ -416,10 +437,11 @@ class _Connection:
         del self._all._by_socket[self._number]
         neighbour = self._neighbour
         if neighbour.connection is self:
-            neighbour.connection, neighbour.open = None, False
+            neighbour.connection = None
             if not neighbour.trouble:
                 reason = "closed" if error is None else _reason(error)
                 neighbour.ended(reason, turned_away=error is None or _turns_away(error))
+            neighbour.goes_down(self._all._clock())
 
 
 def _turns_away(error: BaseException) -> bool:

@@ -21,6 +21,7 @@ from tacit.protocol.record import Stage
 from tacit.runtimes.peers.agent import Agent
 from tacit.runtimes.peers.bulletin import Bulletin, LinkNews, post, withdraw
 from tacit.runtimes.peers.connections import Neighbour
+from tacit.runtimes.peers.spells import LinkTimes, link_times
 from tacit.runtimes.stopping import Progress
 
 log = logging.getLogger("tacit.peers.diary")
@@ -47,7 +48,8 @@ class Diary:
         """The last one that was heard of."""
         self.file = agent.file.with_suffix(".status")
         """Where the bulletin is, while the agent runs."""
-        self._awaited, self._waited, self._waited_at = "", 0.0, clock()
+        self._started = clock()
+        self._awaited, self._waited, self._waited_at = "", 0.0, self._started
         self._next_wait, self._last_line = _FIRST_WAIT, clock()
         self._since, self._posted, self._unposted = now(), -_POST_EVERY, ""
         self._stage = Stage.FRESH
@@ -82,6 +84,10 @@ class Diary:
     def neighbours(self) -> list[Neighbour]:
         """The agent's links; none before it runs."""
         return [] if self.agent.connections is None else list(self.agent.connections.neighbours.values())
+
+    def link_times(self) -> LinkTimes:
+        """Return when the agent's links were up, since this diary began."""
+        return link_times(self.agent.me, self.neighbours, start=self._started, now=self._clock())
 
     def look(self, *, over: bool = False) -> None:
         """Say which links have come up, and which are lost; when the run is *over*, all are down."""

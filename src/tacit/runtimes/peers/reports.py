@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.spells import Spell
 from tacit.runtimes.stopping import Progress
 
 _OFTEN = 0.25  # seconds between two reports of one agent, at least
@@ -28,6 +29,8 @@ class Report(NamedTuple):
     """When something came last, on the clock of `time.monotonic`; None if nothing ever did."""
     awaited: str = ""
     """Who is waited for."""
+    spells: tuple[tuple[str, tuple[Spell, ...]], ...] = ()
+    """When its links were up, by neighbour, on the same clock; told when it is done."""
 
     def __str__(self) -> str:
         """Say what the agent does, in a word or two."""
@@ -76,5 +79,6 @@ class Reporter:
             bytes_out=sum(n.bytes_out for n in near),
             heard=max((n.last_seen for n in near if n.last_seen), default=None),
             awaited=awaited,
+            spells=tuple((n.name, tuple(n.spells_until(self._last))) for n in near) if state == "done" else (),
         )
         self._pipe.send(("report", report, progress))

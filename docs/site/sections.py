@@ -1,0 +1,79 @@
+"""The sections of the site: which pages stand together, each with a line about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading in the bar at the top, and the pages below it."""
+
+    name: str
+    title: str
+    about: str
+    pages: tuple[tuple[str, str], ...]
+
+
+SECTIONS = (
+    Section(
+        "start",
+        "Start",
+        "From nothing to a first result.",
+        (("tutorial", "three agents by hand, then twenty with data, certificates, whole costs"),),
+    ),
+    Section(
+        "guides",
+        "Guides",
+        "How to do one thing.",
+        (
+            ("how-to", "problem files, choosing σ, your own costs, scripts"),
+            ("learning", "scikit-learn's regressions on records that stay at home"),
+            ("dispatch", "the cheapest plan for a power grid, with demands and cost curves hidden"),
+            ("peers", "organisations with a machine, a key and records of their own"),
+            ("running", "services, containers, monitoring, backup, what to do when"),
+            ("reports", "reports to open in a browser, pictures, notebooks"),
+        ),
+    ),
+    Section(
+        "privacy",
+        "Privacy",
+        "What is hidden, from whom, and how sure that is.",
+        (
+            ("protection", "what to hide, and how"),
+            ("certificates", "coalitions, cuts, σ, networks, ledgers"),
+            ("audit", "attacks on what is shipped, and their verdicts"),
+            ("liars", "thirty-five ways to lie, and what happens to each"),
+            ("explanation", "the threat model, and what is not promised"),
+            ("paper", "the paper, claim by claim"),
+        ),
+    ),
+    Section(
+        "look-up",
+        "Reference",
+        "Commands, fields, names, numbers.",
+        (
+            ("reference", "commands, files, exit codes, names, errors"),
+            ("api/index", "every public class and function, from its docstring"),
+            ("benchmarks", "how fast, against what"),
+            ("changelog", "what has changed"),
+        ),
+    ),
+    Section(
+        "develop",
+        "Develop",
+        "For whoever changes tacit, or builds on it.",
+        (
+            ("contributing", "setting up, tests, commits"),
+            ("architecture", "the code on one page"),
+            ("new-algorithm", "a skeleton to copy"),
+        ),
+    ),
+)
+
+
+def section_page(section: Section) -> str:
+    """Return a section's own page: its pages with their lines, and the table of contents for the theme."""
+    listed = "\n".join(f"- {{doc}}`/{page}`: {line}" for page, line in section.pages)
+    entries = "\n".join(page for page, _ in section.pages)
+    return f"# {section.title}\n\n{section.about}\n\n{listed}\n\n:::{{toctree}}\n:hidden:\n\n{entries}\n:::\n"
