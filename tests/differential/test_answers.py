@@ -128,7 +128,7 @@ def test_what_releases_exact_numbers_takes_no_masks_with_a_promise(masks, graph,
         total(network, [np.ones(2)] * 10, privacy=MASKS[masks](promise), runtime="stacked")
     X, y = np.concatenate([A for A, _ in records]), np.concatenate([b for _, b in records])
     groups = np.repeat(np.arange(10), 300)
-    with pytest.raises(tacit.TacitError):
+    with pytest.raises(tacit.TacitError, match="does not go with estimators"):
         PrivateRidge(privacy=MASKS[masks](promise), network=graph).fit(X, y, groups=groups)
 
 
