@@ -2,6 +2,7 @@
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -115,6 +116,14 @@ def test_costs_without_bounded_sensitivity_are_refused(cost, word, graph, record
     problem = tacit.Problem(graph, [cost(A, b) for A, b in records])
     with pytest.raises(tacit.TacitError, match=word):
         tacit.solve(problem, privacy=tacit.SumMasks(answer=promise))
+
+
+@pytest.mark.parametrize("masks", MASKS)
+def test_a_network_that_one_agent_cuts_costs_noise_and_not_the_promise(masks, records, promise):
+    line = nx.path_graph(10)
+    answer = tacit.solve(least_squares(line, records), privacy=MASKS[masks](promise), max_rounds=200)
+    assert answer.guarantee.beyond_curator == pytest.approx(math.sqrt(10), rel=1e-3)  # the end must do with its own
+    assert answer.guarantee.headline() in answer.privacy()
 
 
 @pytest.mark.parametrize("masks", MASKS)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.algorithms import NoisyDirect, NoisyNewton
-from tacit.costs.sensitivity import Limits
+from tacit.costs.sensitivity import RecordLimits
 from tacit.masks import limits_of
 
 PROMISE = tacit.DifferentialPrivacy(epsilon=1.0, delta=1e-6, clip=1.5, labels=2.0, any=1)
@@ -92,7 +92,7 @@ rows = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).map(np.array)
 @settings(max_examples=30)
 @given(rows, st.floats(-1e6, 1e6), st.floats(0.1, 10.0), st.floats(0.1, 10.0))
 def test_one_record_moves_a_noisy_sum_of_least_squares_by_one_at_most(row, label, clip, labels):
-    limits = Limits(clip, labels)
+    limits = RecordLimits(clip, labels)
     sensitivity = tacit.LeastSquares(np.eye(3), np.zeros(3)).sensitivity(limits)
     algorithm = NoisyDirect(slope=sensitivity.slope, bend=sensitivity.bend, noise=1.0)
     peers = Listening()
@@ -106,7 +106,7 @@ def test_one_record_moves_a_noisy_sum_of_least_squares_by_one_at_most(row, label
 @given(rows, st.booleans(), st.floats(0.1, 10.0), rows)
 def test_one_record_spends_no_more_than_the_promise_over_all_sums_of_newton(row, label, clip, point):
     """Squares of what one record moves, added up over a Hessian and K gradients, stay within 1."""
-    limits = Limits(clip)
+    limits = RecordLimits(clip)
     sensitivity = tacit.Logistic(np.eye(3), np.zeros(3)).sensitivity(limits)
     algorithm = NoisyNewton(slope=sensitivity.slope, bend=sensitivity.bend, noise=1.0, gradients=5)
     cost = tacit.Logistic(row[None], [float(label)]).clipped(limits)
@@ -126,9 +126,11 @@ def test_one_record_spends_no_more_than_the_promise_over_all_sums_of_newton(row,
 @settings(max_examples=30)
 @given(rows, st.floats(0.1, 10.0))
 def test_one_label_moves_the_affine_part_by_no_more_than_it_may(row, clip):
-    odds = [tacit.Logistic(row[None], [y]).clipped(Limits(clip)) for y in (0.0, 1.0)]
-    assert np.linalg.norm(odds[0].affine - odds[1].affine) <= odds[0].sensitivity(Limits(clip)).label * (1 + 1e-9)
-    limits = Limits(clip, 2.0)
+    odds = [tacit.Logistic(row[None], [y]).clipped(RecordLimits(clip)) for y in (0.0, 1.0)]
+    assert np.linalg.norm(odds[0].affine - odds[1].affine) <= odds[0].sensitivity(RecordLimits(clip)).label * (
+        1 + 1e-9
+    )
+    limits = RecordLimits(clip, 2.0)
     squares = [tacit.LeastSquares(row[None], [b]).clipped(limits) for b in (-1e3, 1e3)]
     assert np.linalg.norm(squares[0].affine - squares[1].affine) <= squares[0].sensitivity(limits).label * (
         1 + 1e-9

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import vecdot
 from tacit.costs.columns import Units, refuse_units
 from tacit.costs.inner import newton_prox
-from tacit.costs.sensitivity import Limits, Sensitivity, unbounded
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, unbounded
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -68,7 +68,7 @@ class Family(ABC):
     """What a table of a regression needs besides, beginning with the number of records: (..., k). A constant of the
     records that gradients do not tell; nothing unless somebody means to have it added up."""
 
-    kept: Limits | None = None
+    kept: RecordLimits | None = None
     """The public limits that the records were clipped to; None where they are as they came."""
 
     _stacks: ClassVar[tuple[str, ...]]
@@ -123,13 +123,13 @@ class Family(ABC):
         """What is secret in one agent's cost, by its shape alone; None where nothing is known of it."""
         return None
 
-    def sensitivity(self, limits: Limits) -> Sensitivity:
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
         """Return how far one record can move this cost where records keep *limits*, by public numbers alone."""
-        raise unbounded(type(self))
+        raise unbounded()
 
-    def clipped(self, limits: Limits) -> Self:
+    def clipped(self, limits: RecordLimits) -> Self:
         """Return the same cost of the same records, each within *limits*; nothing tells whether one was not."""
-        raise unbounded(type(self))
+        raise unbounded()
 
     @property
     def held(self) -> Array | None:

@@ -21,7 +21,7 @@ from tacit.costs.family import Curvature, one_per_row, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
-from tacit.costs.sensitivity import Limits, Sensitivity, label_limit, shortened_rows
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows
 from tacit.coverage import AffinePart
 from tacit.typing import Array
 
@@ -80,12 +80,12 @@ class LeastSquares(Columns, Quadratic):
             costs=self._of_one_record,
         )
 
-    def sensitivity(self, limits: Limits) -> Sensitivity:
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
         """Return what (AᵀA, Aᵀb) makes of rows and labels within the limits."""
         R, B = limits.clip, label_limit(limits)
         return Sensitivity(slope=R * B, bend=R**2, label=2.0 * R * B, quadratic=True)
 
-    def clipped(self, limits: Limits) -> Self:
+    def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows and smaller labels; with weights, of the weighted ones."""
         B = label_limit(limits)
         rows, b = self._table

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
-from tacit.costs.sensitivity import Limits, Sensitivity, shortened_rows, unbounded
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows, unbounded
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -51,14 +51,14 @@ class Logistic(RowSum):
         else:  # every row at its own best score
             self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - labels * self.offset))
 
-    def sensitivity(self, limits: Limits) -> Sensitivity:
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
         """Return that slopes are between 0 and 1 and bends at most ¼; there are no weights."""
         if self.weight is not None:
-            raise unbounded(type(self))
+            raise unbounded()
         R = limits.clip
         return Sensitivity(slope=R, bend=0.25 * R**2, label=R, quadratic=False)
 
-    def clipped(self, limits: Limits) -> Self:
+    def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows."""
         self.sensitivity(limits)
         cost = type(self)(shortened_rows(self.A, limits), self._marks)

@@ -22,7 +22,7 @@ from tacit.errors import CostError, InputError
 from tacit.typing import Array
 
 
-class Limits(NamedTuple):
+class RecordLimits(NamedTuple):
     """Public limits on records."""
 
     clip: float
@@ -46,24 +46,24 @@ class Sensitivity(NamedTuple):
         return math.hypot(self.slope, self.bend)
 
 
-def unbounded(family: type) -> CostError:
+def unbounded() -> CostError:
     """Return the refusal of a family whose records can move the answer anywhere."""
     return CostError(
-        f"{family.__name__} costs have no bounded sensitivity here: no limit on the length of a row bounds what "
-        "one record does to the answer; use least squares or logistic costs, without rough terms or weights."
+        "these costs have no bounded sensitivity: no limit on the length of a row bounds what one record does to "
+        "the answer; use least squares or logistic costs, without rough terms or weights."
     )
 
 
-def label_limit(limits: Limits) -> float:
+def label_limit(limits: RecordLimits) -> float:
     """Return the public limit on labels; refuse to do without."""
     if limits.labels is None:
         raise InputError(
-            "labels is missing: least squares needs a public limit on the size of a label, as labels=10.0."
+            "labels is missing: least squares needs a public limit on the size of a label, in its unit."
         )
     return limits.labels
 
 
-def shortened_rows(rows: Array, limits: Limits) -> Array:
+def shortened_rows(rows: Array, limits: RecordLimits) -> Array:
     """Return the rows, each at most as long as the limit allows."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows * (limits.clip / np.maximum(lengths, limits.clip)))

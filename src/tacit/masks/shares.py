@@ -29,7 +29,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.costs.sensitivity import Limits
+from tacit.costs.sensitivity import RecordLimits
 from tacit.differential import DifferentialPrivacy
 from tacit.errors import MaskError
 from tacit.masks.randomness import Keystream, Source
@@ -156,9 +156,9 @@ def _row(bits: RandomWords, deviations: Integers) -> Integers:
     return out
 
 
-def limits_of(promise: DifferentialPrivacy) -> Limits:
+def limits_of(promise: DifferentialPrivacy) -> RecordLimits:
     """Return the limits on records that *promise* is made under."""
-    return Limits(clip=float(promise.clip or 0.0), labels=promise.labels)
+    return RecordLimits(clip=float(promise.clip or 0.0), labels=promise.labels)
 
 
 def whole_steps(share: float, step: float, numbers: int, *, moved: float = 1.0) -> int:

@@ -78,9 +78,12 @@ class Answer(Shown):
 
     @property
     def guarantee(self) -> AnswerGuarantee | None:
-        """What holds of the answer itself; None where it is exact, or where a stamp takes the promise back."""
+        """What holds of the answer itself; None where it is exact, or where a stamp takes the promise back.
+
+        What a network exposes of exact sums does not: shares are as large as the worst coalition makes them.
+        """
         phase1 = self.record.phase1
-        return phase1.answer if phase1 is not None and self.record.private else None
+        return None if phase1 is None or voided(beyond_the_network(self.record.stamps)) else phase1.answer
 
     @property
     def noise(self) -> Array | None:
@@ -135,6 +138,8 @@ class Answer(Shown):
     def _lines(self, stamps: list[Stamp], certificate: Certificate | None) -> list[str]:
         """Return the lines of all commands; where one agent learns too much, also what σ hides from outsiders."""
         lines = privacy_lines(stamps, certificate)
+        if self.guarantee is not None:
+            lines = [*lines, self.guarantee.headline()]
         elsewhere = beyond_the_network(stamps)
         lost = voided(stamp for stamp in elsewhere if not stamp.agents)
         weak = voided(stamp for stamp in stamps if stamp not in elsewhere)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
-from tacit.costs.sensitivity import Limits, Sensitivity
+from tacit.costs.sensitivity import RecordLimits, Sensitivity
 from tacit.differential import DifferentialPrivacy, Sharing, share_out
 from tacit.differential.guarantee import AnswerGuarantee
 from tacit.errors import InputError, ProtectionError
@@ -76,12 +76,12 @@ def promised(
 _ONE_SUM = "least squares: one noisy sum of statistics says all"
 
 
-def _of_all(problem: Problem, limits: Limits) -> Sensitivity:
+def _of_all(problem: Problem, limits: RecordLimits) -> Sensitivity:
     """Return the sensitivity that all costs have; refuse costs of different families."""
-    found = {cost.sensitivity(limits) for cost in problem.costs}
-    if len(found) > 1:
+    bounds = {cost.sensitivity(limits) for cost in problem.costs}
+    if len(bounds) > 1:
         raise InputError("agents have costs of different families; a promise about the answer is made for one.")
-    return found.pop()
+    return bounds.pop()
 
 
 def _by_noisy_sums(
