@@ -148,3 +148,21 @@ def test_of_a_links_two_ends_the_first_is_believed():
     keeper.report(Report("b", "done", spells=(("a", (Spell(11.5, 14.5, "closed"),)),)))
     assert keeper.times() == LinkTimes(4.0, {("a", "b"): (Spell(1.0, 4.0, "closed"),)})
     assert str(keeper.times()) == "1 link came up and stayed up."
+
+
+def test_a_one_line_diagram_has_every_flow_and_shows_full_lines_without_colour_too():
+    from tacit.dispatch import dispatch
+
+    plan = dispatch("case5")
+    figure = figures.one_line(plan)
+    assert len(traces(figure, "flows")) == len(plan.flows) == 6
+    (full,) = traces(figure, "overloaded")
+    assert (full.line.color, full.line.dash) == (LIGHT.red, "dash")
+    assert any("✗ 118 %" in trace.text[0] for trace in traces(figure, "flows"))
+    assert "1 of 6 lines would be overloaded" in figure.layout.title.text.replace("<br>", " ")
+    net = dict.fromkeys([bus for flow in plan.flows for bus in (flow.start, flow.end)], 0.0)
+    for flow in plan.flows:  # what leaves a bus less what comes in is what it gives less what it takes
+        net[flow.start] += flow.mw[0]
+        net[flow.end] -= flow.mw[0]
+    assert sum(net.values()) == pytest.approx(0.0, abs=1e-9)
+    assert sum(mw for mw in net.values() if mw < 0) >= -float(plan.demand[0])

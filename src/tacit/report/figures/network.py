@@ -60,8 +60,12 @@ def roles_in(net: Network, certificate: Certificate | None) -> dict[Any, str]:
 
 def laid_out(net: Network) -> dict[Any, Place]:
     """Return where to draw every agent: the same places for the same network."""
-    graph = net.graph
-    if len(net) <= _STRESSED:
+    return placed(net.graph)
+
+
+def placed(graph: nx.Graph[Any]) -> dict[Any, Place]:
+    """Return where to draw every node."""
+    if len(graph) <= _STRESSED:
         places = nx.kamada_kawai_layout(graph)
     else:
         places = nx.spring_layout(graph, seed=1, iterations=30, method="force")
