@@ -94,6 +94,11 @@ def test_the_matrix_says_what_certificates_say():
         ["", "", "·", ""],
         ["", "", "", "·"],
     ]
+    stops = [stop for stop, _ in drawn.colorscale]
+    assert stops == sorted(stops), "plotly takes another scale in silence"
+    for kind, colour in ((0, LIGHT.card), (1, LIGHT.pale), (3, LIGHT.red)):
+        share = (kind - drawn.zmin) / (drawn.zmax - drawn.zmin)
+        assert next(shade for stop, shade in drawn.colorscale if stop >= share) == colour
 
 
 def test_a_forest_has_every_coefficient_with_its_interval(model):

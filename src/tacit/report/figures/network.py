@@ -122,4 +122,4 @@ def _words(net: Network, certificate: Certificate | None, roles: Mapping[Any, st
     else:
         what = "anybody's number" if certificate.guards else "nobody's number"
         title = f"{who} can read {what}" if certificate.is_private else "Nothing is guaranteed"
-    return title, f"A network of {size}. {title}. {certificate.statement()}"
+    return title, f"A network of {size}. {title}."

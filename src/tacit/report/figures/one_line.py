@@ -34,14 +34,17 @@ def one_line(schedule: Schedule, *, period: int | None = None) -> go.Figure:
     """
     when = _fullest(schedule) if period is None else period - 1
     lines, price = schedule.flows, float(schedule.price[when])
+    limits = [line.limit for line in lines]
     graph: nx.Graph[Any] = nx.Graph()
     graph.add_edges_from((line.start, line.end) for line in lines)
     at = placed(graph)
     full = [line for line in lines if _loading(line, when) > _FULL]
     moment = f" in period {when + 1}" if len(schedule.price) > 1 else ""
-    title = f"One price{moment} (LMP) at every bus, {price:.4g} $/MWh; " + (
-        f"{len(full)} of {len(lines)} lines would be overloaded" if full else "no line above its limit"
-    )
+    title = f"One price{moment} (LMP) at every bus, {price:.4g} $/MWh; "
+    if full:
+        title += f"{len(full)} of {len(lines)} lines would be overloaded"
+    else:
+        title += "no line above its limit" if any(map(math.isfinite, limits)) else "lines have no limits here"
     worst = max(lines, key=lambda line: _loading(line, when), default=None)
     says = f"{schedule.grid}: {len(graph)} buses, {len(lines)} lines. {title}."
     if worst is not None and _loading(worst, when):
@@ -85,12 +88,16 @@ def _line(
     )
     shown = f"{abs(mw):.3g}" + (f" ✗ {100 * load:.0f} %" if full else "") if numbered or full else ""
     figure.add_scatter(
-        x=[(xa + xb) / 2], y=[(ya + yb) / 2], mode="markers+text", text=[shown], textposition="top right",
-        textfont={"size": 11, "color": LIGHT.red if full else LIGHT.soft}, cliponaxis=False,
-        marker={"symbol": "arrow", "size": 11 if known and mw else 1, "color": colour,
-                "angle": math.degrees(math.atan2(xb - xa, yb - ya))},
+        x=[xa + 0.68 * (xb - xa)], y=[ya + 0.68 * (yb - ya)], mode="markers", cliponaxis=False, text=[shown],
+        marker={"symbol": "arrow", "size": 11 + 6 * abs(mw) / most if known and mw else 1,
+                "color": LIGHT.red if full else LIGHT.soft, "angle": math.degrees(math.atan2(xb - xa, yb - ya))},
         hovertemplate=f"{plain(line.line)}: {words}<extra></extra>", name="flows",
     )  # fmt: skip
+    if shown:
+        figure.add_annotation(
+            x=xa + 0.42 * (xb - xa), y=ya + 0.42 * (yb - ya), text=shown, showarrow=False, bgcolor=LIGHT.paper,
+            borderpad=1, font={"size": 11, "color": LIGHT.red if full else LIGHT.soft},
+        )  # fmt: skip
 
 
 def _buses(figure: go.Figure, schedule: Schedule, when: int, buses: list[Any], at: Mapping[Any, Place]) -> None:

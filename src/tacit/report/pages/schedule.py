@@ -21,7 +21,8 @@ def schedule_page(schedule: Schedule) -> Page:
     lines = [(name, sentence) for name, sentence in summary(schedule) if name != "privacy"]
     units = [(name, str(bus), *(f"{mw:.4g}" for mw in path))
              for name, bus, path in zip(schedule.units, schedule.buses, schedule.output, strict=True)]  # fmt: skip
-    periods = [f"MW in {t + 1}" for t in range(len(schedule.price))]
+    count = len(schedule.price)
+    periods = [f"MW in {t + 1}" for t in range(count)] if count > 1 else ["MW"]
     return Page(
         title=f"Dispatch of {schedule.grid}",
         verdict=", ".join(
@@ -53,7 +54,7 @@ def _lines(schedule: Schedule) -> list[Section]:
     pictures = [figures.one_line(schedule)] if len(buses) <= _DRAWN else []
     words = [] if pictures else [f"A grid of {len(buses)} buses is too large to be drawn."]
     worst = [(flow, int(np.nan_to_num(np.abs(flow.mw)).argmax())) for flow in flows]
-    worst.sort(key=lambda pair: -abs(pair[0].mw[pair[1]]) / pair[0].limit)
+    worst.sort(key=lambda pair: (-abs(pair[0].mw[pair[1]]) / pair[0].limit, -abs(pair[0].mw[pair[1]])))
     rows = [
         (flow.line, f"{flow.start}", f"{flow.end}", f"{flow.mw[t]:.4g}", f"{t + 1}",
          f"{flow.limit:g}" if np.isfinite(flow.limit) else "none",
