@@ -53,6 +53,14 @@ def test_suggested_links_are_dashed():
     assert len(drawn.x) == 3 * len(links)
 
 
+def test_no_suggested_link_lies_on_others():
+    (drawn,) = traces(figures.network(nx.path_graph(5), suggested=[(0, 4)]), "links that would help")
+    (agents,) = traces(figures.network(nx.path_graph(5), suggested=[(0, 4)]), "agent")
+    (xa, xb), (ya, yb) = drawn.x[:2], drawn.y[:2]
+    away = [abs((xb - xa) * (y - ya) - (yb - ya) * (x - xa)) for x, y in zip(agents.x, agents.y, strict=True)]
+    assert sorted(away)[2] > 0.1, "the three others are beside it"
+
+
 def test_the_chosen_sigma_is_on_the_curve(network):
     certificate = tacit.certify(network, any=1, sigma=7.0)
     figure = figures.hidden_difference(certificate)
