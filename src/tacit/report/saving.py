@@ -21,6 +21,7 @@ from tacit.report.style import alternative, dark
 Scheme = Literal["light", "dark", "both"]
 WIDTH = 830  # pixels of a picture, unless told otherwise
 _NAMES = re.compile(r"\b(clip|defs-|topdefs-|legend|cb|g)[0-9a-f]{6}(?=[a-z0-9\"')_-]*)")
+_PICTURE = 'role="img"'
 _FORMATS = (".svg", ".png")
 
 
@@ -62,12 +63,12 @@ def finished(svg: str, says: str) -> str:
     r"""Return an SVG with the same names every time, and with what it says to whoever cannot see it.
 
     >>> finished('<svg class="main-svg"><defs id="defs-1a2b3c"/></svg>', "A line rises.")
-    '<svg role="img" class="main-svg"><desc>A line rises.</desc><defs id="defs-tacit"/></svg>\n'
+    '<svg class="main-svg" role="img"><desc>A line rises.</desc><defs id="defs-tacit"/></svg>\n'
     """
     named = _NAMES.sub(r"\1tacit", svg)
     head, rest = named.split(">", 1)
     spoken = f"<desc>{html.escape(says, quote=False)}</desc>" if says else ""
-    return head.replace("<svg ", '<svg role="img" ', 1) + f">{spoken}{rest}\n"
+    return f"{head} {_PICTURE}>{spoken}{rest}\n"
 
 
 def adaptive(svg: str) -> str:
