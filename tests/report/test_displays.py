@@ -26,7 +26,7 @@ def test_what_is_not_fitted_is_refused():
     from tacit.learning import PrivateRidge
 
     for display in (CoefficientsDisplay, ConvergenceDisplay):
-        with pytest.raises(tacit.TacitError, match="PrivateRidge is not fitted yet"):
+        with pytest.raises(tacit.TacitError, match="not fitted yet"):
             display.from_estimator(PrivateRidge())
 
 

@@ -86,5 +86,5 @@ def _of_fitted(estimator: Any, attribute: str) -> Any:
     """Return what fitting has left on an estimator."""
     fitted = getattr(estimator, attribute, None)
     if fitted is None:
-        raise InputError(f"{type(estimator).__name__} is not fitted yet: call fit first, then draw it.")
+        raise InputError("the estimator is not fitted yet: fit it first, then draw it.")
     return fitted
