@@ -20,7 +20,7 @@ from tacit.report.style import alternative, dark
 
 Scheme = Literal["light", "dark", "both"]
 WIDTH = 830  # pixels of a picture, unless told otherwise
-_NAMES = re.compile(r"\b(clip|defs-|topdefs-|legend|cb|g)[0-9a-f]{6}(?=[a-z0-9\"')_-]*)")
+_NAMES = re.compile(r"\b(clip|defs-|topdefs-|legend|trace|cb|g)[0-9a-f]{6}(?=[a-z0-9\"')_-]*)")
 _PICTURE = 'role="img"'
 _FORMATS = (".svg", ".png")
 
