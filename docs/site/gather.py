@@ -35,7 +35,7 @@ def gather(folder: Path) -> None:
     for path, place in placed.items():
         if path != ROOT / "README.md":
             text = path.read_text(encoding="utf-8")
-            write(folder / place, moved(text, path, place, placed, folder) if path.suffix == ".md" else text)
+            write(folder / place, moved(text, path, place, placed, folder))
     for name, text in [*api_pages(), *((f"{section.name}.md", section_page(section)) for section in SECTIONS)]:
         write(folder / name, text)
 
