@@ -16,7 +16,9 @@ from api import api_pages
 from sections import SECTIONS, section_page
 
 ROOT = Path(__file__).resolve().parents[2]
-LINK = re.compile(r"(?P<before>\]\(|:link: |(?:src|srcset|href)=\")(?P<target>[^)\s\"#]+)(?P<anchor>#[^)\s\"]*)?")
+LINK = re.compile(
+    r"(?P<before>\]\(|:link: |\{image\} |(?:src|srcset|href)=\")(?P<target>[^)\s\"#]+)(?P<anchor>#[^)\s\"]*)?"
+)
 
 
 def pages() -> dict[Path, str]:
