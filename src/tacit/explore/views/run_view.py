@@ -40,7 +40,6 @@ class RunView:
         self.case: Case = example(next(iter(EXAMPLES)))
         self.choices = Choices(algorithm="extra")
         self.coalition = self.case.agents[0]
-        self.history: list[Check] = []
         self.answer: Answer | None = None
         self.report: AuditReport | None = None
         with box("split"):
@@ -119,7 +118,7 @@ class RunView:
     def _begin(self, case: Case | None) -> None:
         if case is None:  # the page is closing
             return
-        self.case, self.answer, self.report, self.history = case, None, None, []
+        self.case, self.answer, self.report = case, None, None
         self.coalition = case.agents[0]
         mark(self.members, value=self.coalition)
         self.chart.show(figures.looks([], "not started"))
@@ -128,8 +127,8 @@ class RunView:
         self._tell()
 
     async def _run(self) -> None:
-        case, choices, history = self.case, self.choices, []
-        self.history = history
+        case, choices = self.case, self.choices
+        history: list[Check] = []
 
         def solve(undertaking: Undertaking) -> Answer:
             def hear(progress: Progress) -> None:
