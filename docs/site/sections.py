@@ -48,6 +48,7 @@ SECTIONS = (
         (
             ("data-protection", "what leaves the house, what does not, what to ask"),
             ("protection", "what to hide, and how"),
+            ("differential-privacy", "noise in the answer itself, without a server"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("liars", "thirty-five ways to lie, and what happens to each"),
@@ -62,6 +63,7 @@ SECTIONS = (
         (
             ("reference", "commands, files, exit codes, names, errors"),
             ("api/index", "every public class and function, from its docstring"),
+            ("algorithms", "which one, and when"),
             ("glossary", "our words, and those that you may know"),
             ("benchmarks", "how fast, against what"),
             ("changelog", "what has changed"),
