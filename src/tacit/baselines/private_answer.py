@@ -48,7 +48,13 @@ class PrivateAnswer:
         self, problem: Problem, coalitions: Sequence[Sequence[int]], *, seed: int | None, repeats: int
     ) -> Demonstration:
         """Run as `solve` would."""
-        return self._masked(problem).demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+        shown = self._masked(problem).demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+        unit = "record" if self.masks.fresh_each_sum else "label"
+        promise = (
+            f"(ε, δ) = ({self.epsilon:g}, {self.delta:g}) for one {unit}, against {self.colluders} who collude and "
+            "whoever sees the answer."
+        )
+        return replace(shown, promises=[promise] * len(coalitions))
 
     def _masked(self, problem: Problem) -> Masked:
         parts = [cost.labels for cost in problem.costs]
