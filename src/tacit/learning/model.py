@@ -81,6 +81,8 @@ class PrivateModel(Shown, BaseEstimator):
     summary_: Summary
     coef_: Array
     intercept_: Any
+    epsilon: float | None = None
+    """Where it is given, the answer is differentially private; only some models have it."""
     _mass: float | None
 
     # what a model gives ----------------------------------------------------------------------
@@ -162,7 +164,16 @@ class PrivateModel(Shown, BaseEstimator):
         )  # fmt: skip
         return self._fit(table, dropped)
 
+    def _promised(self, table: Table) -> None:
+        """Fit with a promise about the answer, and set the fitted attributes."""
+        raise NotImplementedError
+
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
+        if self.epsilon is not None:
+            if dropped is not None:
+                raise InputError("records were left out because of gaps, and how many is exact; fill gaps instead.")
+            self._promised(table)
+            return self
         assembly = Assembly.of(self, table, target=True)
         gone = None if dropped is None else _left_out(dropped, assembly)
         self._mass = _total_weight(table, assembly)
