@@ -165,6 +165,10 @@ class PrivateRidge(LinearModel):
         self.ledger, self.accept_changes = ledger, accept_changes
         self.epsilon, self.delta, self.clip, self.labels = epsilon, delta, clip, labels
 
+    @property
+    def _has_promise(self) -> bool:
+        return self.epsilon is not None
+
     def _promised(self, table: Table) -> None:
         """Fit with noise that keeps (ε, δ) for every record."""
         promise, share = promise_of(self), self.alpha / len(table.parties)

@@ -78,6 +78,10 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     labels = None  # there is nothing to limit: classes are declared
 
+    @property
+    def _has_promise(self) -> bool:
+        return self.epsilon is not None
+
     def _promised(self, table: Table) -> None:
         """Fit with noise that keeps (ε, δ) for every record; a label that is not declared counts as the first."""
         promise = promise_of(self)

@@ -81,8 +81,6 @@ class PrivateModel(Shown, BaseEstimator):
     summary_: Summary
     coef_: Array
     intercept_: Any
-    epsilon: float | None = None
-    """Where it is given, the answer is differentially private; only some models have it."""
     _mass: float | None
 
     # what a model gives ----------------------------------------------------------------------
@@ -164,12 +162,17 @@ class PrivateModel(Shown, BaseEstimator):
         )  # fmt: skip
         return self._fit(table, dropped)
 
+    @property
+    def _has_promise(self) -> bool:
+        """Tell whether the answer is to be differentially private; only some models can make it so."""
+        return False
+
     def _promised(self, table: Table) -> None:
         """Fit with a promise about the answer, and set the fitted attributes."""
         raise NotImplementedError
 
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
-        if self.epsilon is not None:
+        if self._has_promise:
             if dropped is not None:
                 raise InputError("records were left out because of gaps, and how many is exact; fill gaps instead.")
             self._promised(table)
