@@ -47,7 +47,7 @@ class Units(NamedTuple):
 
 
 OF_RECORDS = ("kept", "_marks", "_table")
-"""What a cost keeps of its records, to clip them: nothing of the sort holds of another affine part, or other units."""
+"""What a cost keeps of its records, to clip them; it does not hold of another affine part, or of other units."""
 
 
 class Columns:
