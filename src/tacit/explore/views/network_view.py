@@ -19,7 +19,7 @@ from tacit.explore.sketch import SIGMAS, Sketch
 from tacit.explore.sources import GENERATORS, read_network
 from tacit.explore.undertaking import Undertaking
 from tacit.explore.views.drawing import Drawing
-from tacit.explore.views.parts import box, button, choice, field, file_field, mark, say, slider, tick, words
+from tacit.explore.views.parts import box, button, choice, field, file_field, mark, put, say, slider, tick, words
 from tacit.explore.views.waiting import Waiting
 from tacit.report import html, page_of
 
@@ -52,12 +52,12 @@ class NetworkView:
                 self.drawing = Drawing()
                 self._hear()
                 self._legend()
-                with box("pair"):
-                    self._masks()
-                    self._questions()
             with box("side"):
                 self._verdict()
                 self._exports()
+            with box("pair"):
+                self._masks()
+                self._questions()
         self._show(anew=True)
 
     # what is on the page
@@ -86,7 +86,7 @@ class NetworkView:
         self._mark_mode("corrupt")
 
     def _hear(self) -> None:
-        self.drawing.on("clicked", lambda e: self._take(self.sketch.clicked(self.sketch.named(e.args["agent"]))))
+        self.drawing.on("clicked", lambda e: self._click(e.args["agent"]))
         self.drawing.on("moved", lambda e: self._move(e.args["agent"], e.args["at"]))
         self.drawing.on("joined", lambda e: self._join(*e.args["link"]))
         self.drawing.on(
@@ -112,8 +112,8 @@ class NetworkView:
             with box("statement") as self.statement:
                 self.first = mark(words("", "p", "first"), data_test="first")
             with box("limits", "details"):
-                words("Assumptions, and what is not covered", "summary")
-                self.rest = words("", "p", "soft")
+                words("The whole sentence, with assumptions and limits", "summary")
+                self.rest = mark(words("", "p", "soft"), data_test="statement")
             self.learnt = words("", "p", "learnt")
             with ui.element("dl"):
                 self.numbers: list[tuple[Element, Element]] = [
@@ -205,6 +205,17 @@ class NetworkView:
     def _place(self, at: list[float]) -> tuple[float, float]:
         return at[0] / self.drawing.scale, at[1] / self.drawing.scale
 
+    async def _click(self, name: str) -> None:
+        """Corrupt an agent; on a small network, look at once for links that would help."""
+        self._take(self.sketch.clicked(self.sketch.named(name)))
+        before = self.sketch
+        if not answers.wants_links(before, self.insight):
+            return
+        advice = await run.io_bound(answers.helping_links, before, len(before.coalition), lambda share: None)
+        if advice is not None and self.sketch is before:  # or somebody has gone on drawing
+            self._take(advice.sketch)
+            self.waiting.say(advice.sentence)
+
     def _move(self, name: str, at: list[float]) -> None:
         self.sketch = self.sketch.moved(self.sketch.named(name), self._place(at))
 
@@ -230,8 +241,7 @@ class NetworkView:
 
     def _take_kind(self, kind: str) -> None:
         self.kind, self.count = kind, str(GENERATORS[kind].agents)
-        self.size._props["value"] = self.count
-        self.size.update()
+        put(self.size, self.count)
 
     def _take_count(self, text: str) -> None:
         self.count = text
@@ -292,6 +302,7 @@ class NetworkView:
         reply = await self.waiting.do(doing, question)
         if reply is not None and self.sketch is before:  # or somebody has gone on drawing
             self._take(reply.sketch)
+            put(self.slider, math.log10(self.sketch.sigma))
             self.waiting.say(reply.sentence)
 
     async def _save_report(self) -> None:
@@ -327,13 +338,11 @@ class NetworkView:
         self.verdict.classes(remove="good bad", add="good" if insight.good else "bad")
         self.statement.classes(remove="alarming", add="" if insight.good else "alarming")
         say(self.first, insight.first)
-        say(self.rest, insight.rest)
+        say(self.rest, insight.sentence)
         say(self.learnt, insight.learnt)
         for (name, value), (label, text) in zip(self.numbers, insight.shown_numbers, strict=True):
             say(name, label)
             say(value, text)
         say(self.sigma_line, "σ: none, sums are hidden whole" if sketch.sums else f"σ = {sketch.sigma:g}")
-        self.slider._props["value"] = math.log10(sketch.sigma)
-        self.slider.update()
         say(self.command, exporting.command_line(sketch))
         self.all_links.set_visibility(bool(sketch.suggested))
