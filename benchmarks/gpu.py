@@ -6,7 +6,7 @@
 Times are those of tacit's own runtime, its looks and its stopping rule included: from one of the first looks of a
 run to its last, over the rounds between them. What comes before (the move to the device, one round operation by
 operation, and compiling) is in the column *set-up*. A round must at least read the costs and the tables, and read
-and write x, y and g; the last column is what these bytes would need at the speed of a copy, as a share of the round.
+and write x, y and g; the last column is what these bytes would need at the speed of a copy, as a share of a round.
 
 Needs NumPy, SciPy, networkx, msgspec, cryptography and JAX, and nothing else of the repository.
 """
