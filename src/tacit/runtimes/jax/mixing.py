@@ -64,7 +64,7 @@ class Tables:
 
 
 class DevicePeers:
-    """`Peers` of all agents at once, on a device. Counts what is said while it is traced or run."""
+    """`Peers` of all agents at once, on a device. Counts what is exchanged while it is traced or run."""
 
     resolution = 0.0
 
@@ -75,13 +75,13 @@ class DevicePeers:
 
     def mix(self, x: Any) -> Any:
         """Return W x."""
-        return self._said("mix", x)
+        return self._gossip("mix", x)
 
     def gather(self, x: Any) -> Any:
         """Return the sums over the neighbours."""
-        return self._said("gather", x)
+        return self._gossip("gather", x)
 
-    def _said(self, kind: str, x: Any) -> DeviceArray:
+    def _gossip(self, kind: str, x: Any) -> DeviceArray:
         value = jnp.asarray(x.value if isinstance(x, DeviceArray) else x)
         self.gossips += 1
         self.gossiped += int(value.size) * int(value.dtype.itemsize)

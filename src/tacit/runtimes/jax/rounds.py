@@ -23,19 +23,19 @@ from tacit.runtimes.looking import maxima
 from tacit.typing import Array
 
 
-class Said(NamedTuple):
+class Tally(NamedTuple):
     """How often agents gossiped, and how many bytes all of them held out each time."""
 
     gossips: int = 0
     bytes: int = 0
 
-    def and_then(self, times: int, each: Said) -> Said:
+    def and_then(self, times: int, each: Tally) -> Tally:
         """Return this and so many rounds more."""
-        return Said(self.gossips + times * each.gossips, self.bytes + times * each.bytes)
+        return Tally(self.gossips + times * each.gossips, self.bytes + times * each.bytes)
 
 
 class Rounds:
-    """A run on the device: its state after so many rounds, and what was said."""
+    """A run on the device: its state after so many rounds, and how much was exchanged."""
 
     def __init__(
         self, algorithm: Any, x0: Array, cost: Any, tables: Tables, error: Callable[[Any], Array | None]
@@ -49,7 +49,7 @@ class Rounds:
         cost, peers = apart.together(on_device), DevicePeers(self._tables, self._links)
         self._start = algorithm.init(start, cost)
         self.state = algorithm.step(self._start, peers, cost)
-        self._first = Said(peers.gossips, peers.gossiped)
+        self._first = Tally(peers.gossips, peers.gossiped)
         self.done = 1
         self._cost, arrays = taken_apart(cost)
         self._arrays = [array.value if isinstance(array, DeviceArray) else jnp.asarray(array) for array in arrays]
@@ -57,8 +57,8 @@ class Rounds:
         self._advance = jax.jit(self._rounds, donate_argnums=0)
 
     @property
-    def said(self) -> Said:
-        """What was said so far."""
+    def tally(self) -> Tally:
+        """How much was exchanged so far."""
         return self._first.and_then(self.done - 1, self._later)
 
     @property
@@ -72,9 +72,9 @@ class Rounds:
         if more == 0:  # the first round is also the last before this look
             return np.asarray(maxima(self._start, self.state, self._start.x, self._error(self.state)))
         self._start = None
-        carried, told = self._advance(self._carried(self.state), more, self._arrays, self._tables)
+        carried, largest = self._advance(self._carried(self.state), more, self._arrays, self._tables)
         self.state, self.done = self._state(carried), round_
-        return np.asarray(told, dtype=np.float64)
+        return np.asarray(largest, dtype=np.float64)
 
     def _rounds(self, carried: list[Any], rounds: Any, arrays: list[Any], tables: dict[str, Any]) -> Any:
         def step(_: Any, carried: list[Any]) -> list[Any]:
@@ -84,24 +84,24 @@ class Rounds:
         last = jax.lax.fori_loop(0, rounds - 1, step, carried)
         end = step(0, last)
         before, after = self._state(last), self._state(end)
-        told: Any = maxima(before, after, self._state(carried).x, self._error(after))
-        return end, told.value
+        largest: Any = maxima(before, after, self._state(carried).x, self._error(after))
+        return end, largest.value
 
-    def _step(self, state: Any, arrays: list[Any], tables: dict[str, Any]) -> tuple[Any, Said]:
+    def _step(self, state: Any, arrays: list[Any], tables: dict[str, Any]) -> tuple[Any, Tally]:
         cost = self._cost.together([DeviceArray(array) for array in arrays])
         peers = DevicePeers(tables, self._links)
         following = self._algorithm.step(state, peers, cost)
-        return following, Said(peers.gossips, peers.gossiped)
+        return following, Tally(peers.gossips, peers.gossiped)
 
-    def _traced_once(self) -> tuple[Said, dict[str, Any]]:
+    def _traced_once(self) -> tuple[Tally, dict[str, Any]]:
         """Return what a later round says, and the flags: what the step gives back as it was, and no array."""
         kept: dict[str, Any] = {}
-        said = []
+        tally = []
 
         def trace(arrays: list[Any], tables: dict[str, Any], parts: dict[str, Any]) -> None:
             state = self.state._replace(**{name: DeviceArray(part) for name, part in parts.items()})
             following, counted = self._step(state, arrays, tables)
-            said.append(counted)
+            tally.append(counted)
             for name, part in following._asdict().items():
                 before = getattr(state, name)
                 if not isinstance(part, DeviceArray) and not isinstance(before, DeviceArray) and part == before:
@@ -109,7 +109,7 @@ class Rounds:
 
         parts = {n: p.value for n, p in self.state._asdict().items() if isinstance(p, DeviceArray)}
         jax.eval_shape(trace, self._arrays, self._tables, parts)
-        return said[0], kept
+        return tally[0], kept
 
     def _refuse_what_cannot_be_traced(self, apart: Any, arrays: list[DeviceArray], start: DeviceArray) -> None:
         def trace(values: list[Any], x: Any, tables: dict[str, Any]) -> None:

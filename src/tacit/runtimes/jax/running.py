@@ -56,11 +56,11 @@ def _run(job: Job, on_progress: Callable[[Progress], None] | None) -> Run:
         due = watch.next_check(rounds.done if watch.history else 0)
         conclusion = watch.look(due, Look.read(rounds.until(due)))
     traffic = phase1.traffic
-    said = rounds.said
+    tally = rounds.tally
     traffic.count(
-        exchanges=said.gossips,
-        messages=said.gossips * phase1.links,
-        bytes=phase1.links * said.bytes // len(network),
+        exchanges=tally.gossips,
+        messages=tally.gossips * phase1.links,
+        bytes=phase1.links * tally.bytes // len(network),
     )
     doubt = Doubt.of(job.findings(rounds.state))
     return Run(
