@@ -83,7 +83,7 @@ class DeviceArray(NDArrayOperatorsMixin):
         self.value = self.value.at[bare(key)].set(bare(part))
 
     def __repr__(self) -> str:  # what it holds is private: never shown
-        return f"DeviceArray(shape={self.shape}, dtype={self.dtype})"
+        return f"DeviceArray({self.shape}, {self.dtype})"
 
     def astype(self, dtype: Any, copy: bool = True) -> DeviceArray:
         """As of any array."""
