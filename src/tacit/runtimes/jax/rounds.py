@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tacit.algorithms import name_of
 from tacit.errors import AlgorithmError
 from tacit.runtimes.jax.arrays import DeviceArray
 from tacit.runtimes.jax.mixing import DevicePeers, Tables
@@ -120,7 +121,7 @@ class Rounds:
             jax.eval_shape(trace, [array.value for array in arrays], start.value, self._tables)
         except jax.errors.JAXTypeError as error:
             raise AlgorithmError(
-                f"{type(self._algorithm).__name__} on these costs cannot be compiled: in the middle of a round "
+                f"{name_of(type(self._algorithm))} on these costs cannot be compiled: in the middle of a round "
                 "something is decided by numbers that a compiler does not know, as in a proximal step without a "
                 "closed form or a cost that is a Python function; use runtime 'stacked'."
             ) from error

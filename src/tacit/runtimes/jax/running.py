@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.algorithms import name_of
 from tacit.algorithms.declarations import answering
 from tacit.errors import AlgorithmError, ProtectionError
 from tacit.masks import Keystreams, agent_keys
@@ -33,7 +34,7 @@ def run(
         )
     if job.algorithm.sums:
         raise AlgorithmError(
-            f"{type(job.algorithm).__name__} adds up over the network, which runtime 'jax' does not; use 'stacked'."
+            f"{name_of(type(job.algorithm))} adds up over the network, which runtime 'jax' does not; use 'stacked'."
         )
     with computing(platform, single=single):
         return _run(job, on_progress)
