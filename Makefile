@@ -20,6 +20,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-jax: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,jax]'
+	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
+
 $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.installed
@@ -42,8 +46,7 @@ test-endurance: $(VENV)/.installed-dev ## two hundred runs with kills, and 10⁵
 test-browser: $(VENV)/.installed-dev chromium ## every kind of report in a real browser: installs Debian's Chromium where there is none
 	$(PYTEST) -m browser
 
-test-jax: $(VENV)/.installed-dev    ## the same algorithms and costs on JAX, which it installs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[jax]'
+test-jax: $(VENV)/.installed-jax    ## the same algorithms and costs on JAX, which it installs
 	$(PYTEST) -m jax
 
 chromium:                           ## Debian's browser, for the tests that need one

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+from scipy.special import expit
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -26,14 +27,14 @@ class DeviceArray(NDArrayOperatorsMixin):
         self.value = value
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        function = _NAMED.get(ufunc.__name__) or getattr(jnp, ufunc.__name__, None)
+        function = _OTHERWISE.get(ufunc) or getattr(jnp, ufunc.__name__, None)
         if method != "__call__" or function is None:
             return NotImplemented
         return wrapped(function(*map(bare, inputs), **{name: bare(option) for name, option in options.items()}))
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         home = jnp.linalg if function.__module__ == "numpy.linalg" else jnp
-        known = _NAMED.get(function.__name__) or getattr(home, function.__name__, None)
+        known = _OTHERWISE.get(function) or getattr(home, function.__name__, None)
         if known is None:
             return NotImplemented
         return wrapped(known(*map(bare, args), **{name: bare(option) for name, option in options.items()}))
@@ -136,13 +137,13 @@ def _empty_like(prototype: Any, dtype: Any = None, order: str = "C", subok: bool
     return jnp.zeros(prototype.shape if shape is None else shape, dtype or prototype.dtype)
 
 
-_NAMED = {
-    "empty_like": _empty_like,
-    "concatenate": lambda parts, axis=0: jnp.concatenate([jnp.asarray(part) for part in parts], axis=axis),
-    "stack": lambda parts, axis=0: jnp.stack([jnp.asarray(part) for part in parts], axis=axis),
-    "matvec": lambda A, x: jnp.einsum("...ij,...j->...i", A, x),
-    "vecmat": lambda s, A: jnp.einsum("...i,...ij->...j", s, A),
-    "vecdot": lambda x, y: (x * y).sum(axis=-1),
-    "expit": jax.nn.sigmoid,
+_OTHERWISE: dict[Any, Any] = {
+    np.empty_like: _empty_like,
+    np.concatenate: lambda parts, axis=0: jnp.concatenate([jnp.asarray(part) for part in parts], axis=axis),
+    np.stack: lambda parts, axis=0: jnp.stack([jnp.asarray(part) for part in parts], axis=axis),
+    np.matvec: lambda A, x: jnp.einsum("...ij,...j->...i", A, x),
+    np.vecmat: lambda s, A: jnp.einsum("...i,...ij->...j", s, A),
+    np.vecdot: lambda x, y: (x * y).sum(axis=-1),
+    expit: jax.nn.sigmoid,
 }
 """What has another name in JAX, or takes other arguments."""
