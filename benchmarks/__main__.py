@@ -14,6 +14,7 @@ from benchmarks import (
     memory,
     optimality,
     peers,
+    reports,
     rounds,
     startup,
     sums,
@@ -36,6 +37,7 @@ _ALL = {
     "distance": distance.main,
     "startup": startup.main,
     "memory": memory.main,
+    "reports": reports.main,
 }
 
 if __name__ == "__main__":
