@@ -78,8 +78,8 @@ class Logistic(RowSum):
 
     def slope(self, z: Array) -> Array:
         """Return 1 / (1 + e⁻ᶻ)."""
-        return np.asarray(expit(z))
+        return expit(z)
 
     def bend(self, z: Array) -> Array:
         """Return s(1 − s)."""
-        return np.asarray(expit(z) * expit(-z))
+        return expit(z) * expit(-z)
