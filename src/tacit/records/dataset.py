@@ -213,7 +213,7 @@ class Dataset:
             raise self._gap(self.features[bad[0]])
 
     def count(self) -> int:
-        """Return how many records there are, with those that have gaps: by a pass, where the source does not know."""
+        """Return how many records there are, gaps or not: by a pass, where the source does not know."""
         known = self.source.count()
         if known is not None:
             return known
