@@ -38,6 +38,7 @@ SECTIONS = (
             ("checklist", "five members exchange cards: a sheet to print and sign"),
             ("running", "services, containers, monitoring, backup, what to do when"),
             ("reports", "reports to open in a browser, pictures, notebooks"),
+            ("explore", "a page on which one corrupts agents and sees who learns what"),
         ),
     ),
     Section(

@@ -1,5 +1,6 @@
 """The ledger's file: it only grows, and notices crashes, concurrency and damage."""
 
+import gc
 import math
 import os
 import signal
@@ -227,3 +228,12 @@ def test_a_locked_ledger_is_said(path, monkeypatch):
         Ledger(path)
     blocker.execute("ROLLBACK")
     blocker.close()
+
+
+def test_a_ledger_that_nobody_holds_any_more_is_closed(path):
+    ledger = Ledger(path)
+    database = ledger._file._database
+    del ledger
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")
