@@ -13,7 +13,7 @@ from tacit.costs.least_squares import LeastSquares
 from tacit.costs.logistic import Logistic
 from tacit.costs.multinomial import Multinomial, contrasts
 from tacit.costs.packed import pack, packed_size, unpack
-from tacit.costs.passes import Passes, Rows
+from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.poisson import Poisson
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rough import L1, Box, ElasticNet, Rough
@@ -44,7 +44,7 @@ __all__ = [
     "Poisson",
     "Quadratic",
     "Rough",
-    "Rows",
+    "RowBatch",
     "contrasts",
     "pack",
     "packed_size",

@@ -155,7 +155,7 @@ class Family(ABC):
 
     def of_rows(self, A: Array, y: Array, weight: Array | None, offset: Array | None) -> Self:
         """Return this cost without its penalty, of other records, which are known to fit."""
-        raise CostError(f"a {type(self).__name__} cost cannot read its records in batches; load them.")
+        raise CostError("this family of costs cannot read its records in batches; load them.")
 
     def over(self, passes: Passes) -> Family:
         """Return this cost, with its penalty and without its own records, of all records of *passes*."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from tacit.costs.columns import Units
 from tacit.costs.family import Curvature, Family
-from tacit.costs.passes import Passes, Rows
+from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.secrets import Secrets
 from tacit.typing import Array
 
@@ -47,7 +47,7 @@ class InBatches(Family):
         """Go through all records once, at zero."""
         m = self.kind.dim
 
-        def part(rows: Rows) -> Array:
+        def part(rows: RowBatch) -> Array:
             cost = self._part(rows)
             A, first = rows.A, np.asarray(rows.A[:_FIRST].any(axis=0))
             if not first.all():
@@ -63,7 +63,7 @@ class InBatches(Family):
         self.affine, self._lowest, self.records = affine, np.asarray(lowest), round(float(records))
         self._held = np.asarray(held > 0)
 
-    def _part(self, rows: Rows) -> Family:
+    def _part(self, rows: RowBatch) -> Family:
         A = rows.A
         for units in self.units:
             A = _turned(A, units)
@@ -78,10 +78,10 @@ class InBatches(Family):
         point = x[0]
         key = point.tobytes()
         if key not in self._known:
-            found = self.passes.added_up(lambda rows: self._part(rows).look(point))
+            summed = self.passes.added_up(lambda rows: self._part(rows).look(point))
             while len(self._known) >= _KEPT:
                 self._known.pop(next(iter(self._known)))
-            self._known[key] = found
+            self._known[key] = summed
         look = self._known[key]
         value, grad, hess = look[0], look[1 : m + 1], look[m + 1 :].reshape(m, m)
         value = np.asarray(value + 0.5 * (self.l2 * point**2).sum())
@@ -109,15 +109,15 @@ class InBatches(Family):
         key = point.tobytes() + B.tobytes()
         if key not in self._known:
 
-            def part(rows: Rows) -> Array:
+            def part(rows: RowBatch) -> Array:
                 cost = self._part(rows)
                 slope = cost.grad_along(point, B) - cost.affine @ B
                 return np.concatenate([slope, cost.hess_along(point, B).ravel()])
 
-            found = self.passes.added_up(part)
+            summed = self.passes.added_up(part)
             while len(self._known) >= _KEPT:
                 self._known.pop(next(iter(self._known)))
-            self._known[key] = found
+            self._known[key] = summed
         both = self._known[key]
         affine = self.affine.reshape(-1)
         grad = both[:q] + (self.l2 * point + affine) @ B

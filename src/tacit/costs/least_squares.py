@@ -18,7 +18,7 @@ from tacit.costs.alone import Shortened, sampled, shortened
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, one_per_row, penalty
-from tacit.costs.passes import Passes, Rows
+from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
@@ -166,7 +166,7 @@ class _Squares(NamedTuple):
     records: int
 
 
-def _squares(rows: Rows) -> _Squares:
+def _squares(rows: RowBatch) -> _Squares:
     A, b, records = rows.A, rows.y, len(rows.y)
     if rows.weight is not None:
         root = np.sqrt(rows.weight)

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from tacit.typing import Array
 
-Part = TypeVar("Part")
+T = TypeVar("T")
 
 
-class Rows(NamedTuple):
+class RowBatch(NamedTuple):
     """A batch of records in the columns of a design: what a cost is made of."""
 
     A: Array
@@ -23,8 +23,8 @@ class Rows(NamedTuple):
 class Passes(Protocol):
     """Records that can be gone through, always in the same order and the same pieces."""
 
-    def added_up(self, part: Callable[[Rows], Array]) -> Array:
+    def added_up(self, part: Callable[[RowBatch], Array]) -> Array:
         """Return the sum of what all batches give."""
 
-    def joined(self, part: Callable[[Rows], Part], join: Callable[[Part, Part], Part]) -> Part:
+    def joined(self, part: Callable[[RowBatch], T], join: Callable[[T, T], T]) -> T:
         """Return what all batches give, joined in their order."""

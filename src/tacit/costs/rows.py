@@ -82,7 +82,7 @@ class RowSum(Columns, Family):
 
     def _label(self, y: Array) -> None:
         """Set α and the lowest value from labels that are known to fit."""
-        raise CostError(f"a {type(self).__name__} cost cannot read its records in batches; load them.")
+        raise CostError("this family of costs cannot read its records in batches; load them.")
 
     def of_rows(self, A: Array, y: Array, weight: Array | None, offset: Array | None) -> Self:
         """Return this cost without its penalty, of other records, which are known to fit."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.costs import Rows
+from tacit.costs import RowBatch
 from tacit.errors import DataError, InputError
 from tacit.learning.parties import OutsideParty, Party, Table, joined, read, refuse_other_columns
 from tacit.learning.standardising import StandardUnits
@@ -26,21 +26,21 @@ class PartyRows:
     units: StandardUnits
     intercept: bool
 
-    def added_up(self, part: Callable[[Rows], Array]) -> Array:
+    def added_up(self, part: Callable[[RowBatch], Array]) -> Array:
         """Return the sum of what all batches give."""
         return self.party.added_up(lambda batch: part(self._rows(batch)))
 
-    def joined(self, part: Callable[[Rows], Any], join: Callable[[Any, Any], Any]) -> Any:
+    def joined(self, part: Callable[[RowBatch], Any], join: Callable[[Any, Any], Any]) -> Any:
         """Return what all batches give, joined in their order."""
         return self.party.joined(lambda batch: part(self._rows(batch)), join)
 
-    def _rows(self, batch: Party) -> Rows:
+    def _rows(self, batch: Party) -> RowBatch:
         columns, living = batch.X.T, np.flatnonzero(self.units.varies)
         A = np.ones((len(living) + self.intercept, len(batch)))
         for row, column, centre, scale in zip(A, living, self.units.centre, self.units.scale, strict=False):
             np.subtract(columns[column], centre, out=row)
             row /= scale
-        return Rows(A.T, self.units.labels(batch.y), batch.weight, batch.offset)
+        return RowBatch(A.T, self.units.labels(batch.y), batch.weight, batch.offset)
 
 
 def holds_datasets(parties: Any) -> bool:
@@ -54,8 +54,8 @@ def datasets_of(estimator: Any, parties: Any, *, numeric_target: bool) -> tuple[
     """Return the table of parties of which some have datasets, and how many records each leaves out."""
     if not estimator._takes_datasets:
         raise InputError(
-            f"{type(estimator).__name__} reads its records many times over, and takes them in memory only: load "
-            "them, as arrays."
+            "this model takes records in memory only, and some of these stay in files or databases: load them, as "
+            "arrays."
         )
     items = list(parties.items() if isinstance(parties, Mapping) else enumerate(parties))
     if len(items) < 2:

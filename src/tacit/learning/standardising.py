@@ -51,7 +51,7 @@ class Moments:
         return np.asarray(self.variance <= (2.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
-Look = Callable[[Party], Array]
+RowsOf = Callable[[Party], Array]
 """The rows of some records that are measured."""
 
 
@@ -60,7 +60,7 @@ def moments(
     assembly: Assembly,
     columns: Sequence[str],
     *,
-    rows: Look | None = None,
+    rows: RowsOf | None = None,
     centred: bool = True,
     mass: float | None = None,
 ) -> Measured:
@@ -119,7 +119,7 @@ def _first_look(party: Party, X: Array) -> Array:
 
 def _enlarged(
     parties: Sequence[Party | OutsideParty],
-    deviations: Look,
+    deviations: RowsOf,
     assembly: Assembly,
     names: Sequence[str],
     count: float,
@@ -161,7 +161,7 @@ def _enlarged(
 
 
 def _units(
-    parties: Sequence[Party | OutsideParty], away: Look, count: float, assembly: Assembly, columns: Sequence[str]
+    parties: Sequence[Party | OutsideParty], away: RowsOf, count: float, assembly: Assembly, columns: Sequence[str]
 ) -> Array:
     """Return one power of two for each column, in which no sum of squares exceeds the public limit.
 
@@ -270,7 +270,7 @@ def _with_labels(party: Party) -> Array:
 
 def _the_same(
     parties: Sequence[Party | OutsideParty],
-    look: Look,
+    look: RowsOf,
     statistics: Moments,
     assembly: Assembly,
     columns: Sequence[str],

@@ -2,6 +2,6 @@
 
 from tacit.records.dataset import Batch, Dataset, Gathered
 from tacit.records.opening import is_dataset, open_source
-from tacit.records.passing import Source
+from tacit.records.passing import RecordSource
 
-__all__ = ["Batch", "Dataset", "Gathered", "Source", "is_dataset", "open_source"]
+__all__ = ["Batch", "Dataset", "Gathered", "RecordSource", "is_dataset", "open_source"]

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.records.extra import arrow
 from tacit.records.opening import open_source
-from tacit.records.passing import Source, one_pass
+from tacit.records.passing import RecordSource, one_pass
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
-Part = TypeVar("Part")
+T = TypeVar("T")
 
 
 class Batch(NamedTuple):
@@ -49,7 +49,7 @@ class Gathered(NamedTuple):
 class Dataset:
     """Some columns of a source. Holds no record."""
 
-    source: Source = field(repr=False)
+    source: RecordSource = field(repr=False)
     label: str
     """Whose records they are, for sentences."""
     features: tuple[str, ...]
@@ -68,7 +68,7 @@ class Dataset:
     @classmethod
     def of(
         cls,
-        source: Source,
+        source: RecordSource,
         label: str,
         target: str,
         *,
@@ -114,10 +114,10 @@ class Dataset:
     def _aside(self) -> tuple[str, ...]:
         return tuple(name for name in (self.weight, self.offset, self.exposure) if name is not None)
 
-    def joined(self, part: Callable[[Batch], Part | None], join: Callable[[Part, Part], Part]) -> Part:
+    def joined(self, part: Callable[[Batch], T | None], join: Callable[[T, T], T]) -> T:
         """Return what all batches give together, by one pass."""
 
-        def read(batch: Any) -> Part | None:
+        def read(batch: Any) -> T | None:
             records = self._batch(batch)
             return part(records) if len(records) or records.left_out else None
 
@@ -144,9 +144,9 @@ class Dataset:
         def join(a: dict[Any, int], b: dict[Any, int]) -> dict[Any, int]:
             return {label: a.get(label, 0) + b.get(label, 0) for label in {**a, **b}}
 
-        found = alone.joined(part, join)
-        labels = sorted(found)
-        return Gathered(np.array(labels), np.array([found[label] for label in labels]))
+        counts = alone.joined(part, join)
+        labels = sorted(counts)
+        return Gathered(np.array(labels), np.array([counts[label] for label in labels]))
 
     def _batch(self, batch: Any) -> Batch:
         """Return a record batch as arrays; its gaps refused, or left out."""

@@ -60,7 +60,7 @@ class _Running:
         self.count += len(values)
 
     @property
-    def found(self) -> ColumnDigest:
+    def result(self) -> ColumnDigest:
         if self.varies:
             return ColumnDigest(self.hash.digest(), True)
         return constant(self.first, self.count)
@@ -89,7 +89,7 @@ def _read(dataset: Dataset, *, target: bool) -> LongColumns:
 
     _in_order(dataset, take)
     count = max((column.count for column in running.values()), default=0)
-    return LongColumns({name: column.found for name, column in running.items()}, count)
+    return LongColumns({name: column.result for name, column in running.items()}, count)
 
 
 def _in_order(dataset: Dataset, take: Any) -> None:

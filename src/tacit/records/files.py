@@ -28,7 +28,7 @@ ROWS = 16384
 _BUFFER = 1 << 18  # bytes read at a time, of every column
 
 
-class Place(NamedTuple):
+class FilePiece(NamedTuple):
     """A file, or a row group of it."""
 
     file: int
@@ -141,22 +141,22 @@ class Files:
             return sum(reader.get_batch(k).num_rows for k in range(reader.num_record_batches))
 
     @cached_property
-    def _places(self) -> tuple[Place, ...]:
+    def _places(self) -> tuple[FilePiece, ...]:
         if self.kind != "parquet":
-            return tuple(Place(number) for number in range(len(self.paths)))
+            return tuple(FilePiece(number) for number in range(len(self.paths)))
         pq = arrow("pyarrow.parquet")
         groups = []
         for number, path in enumerate(self.paths):
             with reading(path):
                 count = pq.read_metadata(path).num_row_groups
-            groups += [Place(number, group) for group in range(count)]
+            groups += [FilePiece(number, group) for group in range(count)]
         return tuple(groups)
 
-    def pieces(self) -> Sequence[Place]:
+    def pieces(self) -> Sequence[FilePiece]:
         """Return row groups of Parquet files, and whole files of other kinds."""
         return self._places
 
-    def batches(self, piece: Place, columns: Sequence[str]) -> Iterator[Any]:
+    def batches(self, piece: FilePiece, columns: Sequence[str]) -> Iterator[Any]:
         """Return the record batches of one piece; what folders' names say is added as columns."""
         pa, path, keys = arrow(), self.paths[piece.file], self._keys[piece.file]
         inside = [name for name in columns if name not in keys]
@@ -164,7 +164,7 @@ class Files:
             for batch in self._read(path, piece, inside):
                 yield _with_keys(pa, batch, keys, columns, self.schema) if len(inside) < len(columns) else batch
 
-    def _read(self, path: Path, piece: Place, columns: list[str]) -> Iterator[Any]:
+    def _read(self, path: Path, piece: FilePiece, columns: list[str]) -> Iterator[Any]:
         if self.kind == "parquet":
             pq = arrow("pyarrow.parquet")
             with pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit.records.files import FORMATS, Files
-from tacit.records.passing import Source
+from tacit.records.passing import RecordSource
 
 LONG = 1 << 28
 """Bytes from which a CSV file is read in batches, and no longer loaded."""
@@ -22,6 +22,6 @@ def is_dataset(data: str | Path) -> bool:
     return suffix in FORMATS
 
 
-def open_source(data: str | Path, *, separator: str | None = None, decimal: str | None = None) -> Source:
+def open_source(data: str | Path, *, separator: str | None = None, decimal: str | None = None) -> RecordSource:
     """Return where the records are; refuse what cannot be read."""
     return Files.at(Path(data), separator=separator, decimal=decimal)

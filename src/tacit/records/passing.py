@@ -16,12 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
-Part = TypeVar("Part")
-Piece = Any
-"""What a source knows a piece by."""
+T = TypeVar("T")
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where records are: it names its columns, and reads them piece by piece."""
 
     @property
@@ -32,10 +30,10 @@ class Source(Protocol):
     def schema(self) -> Any:
         """Return the names and types of all columns, as Arrow has them."""
 
-    def pieces(self) -> Sequence[Piece]:
+    def pieces(self) -> Sequence[Any]:
         """Return the pieces, in the order of the records."""
 
-    def batches(self, piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
+    def batches(self, piece: Any, columns: Sequence[str]) -> Iterator[Any]:
         """Return the record batches of one piece, with these columns in this order."""
 
     def count(self) -> int | None:
@@ -48,13 +46,13 @@ def cores() -> int:
 
 
 def one_pass(
-    source: Source,
+    source: RecordSource,
     columns: Sequence[str],
-    part: Callable[[Any], Part | None],
-    join: Callable[[Part, Part], Part],
+    part: Callable[[Any], T | None],
+    join: Callable[[T, T], T],
     *,
     workers: int | None = None,
-) -> Part | None:
+) -> T | None:
     """Return what all batches give together; None where there are none, or all of them give None."""
     pieces, workers = source.pieces(), cores() if workers is None else workers
     if workers < 2:
@@ -71,28 +69,28 @@ def one_pass(
 
 
 def _piece(
-    source: Source,
-    piece: Piece,
+    source: RecordSource,
+    piece: Any,
     columns: Sequence[str],
-    part: Callable[[Any], Part | None],
-    join: Callable[[Part, Part], Part],
-) -> Part | None:
+    part: Callable[[Any], T | None],
+    join: Callable[[T, T], T],
+) -> T | None:
     return _joined((part(batch) for batch in source.batches(piece, columns)), join)
 
 
 def _shared_piece(
     pool: ThreadPoolExecutor,
     workers: int,
-    source: Source,
-    piece: Piece,
+    source: RecordSource,
+    piece: Any,
     columns: Sequence[str],
-    part: Callable[[Any], Part | None],
-    join: Callable[[Part, Part], Part],
-) -> Part | None:
+    part: Callable[[Any], T | None],
+    join: Callable[[T, T], T],
+) -> T | None:
     """Return one piece's result, where one thread reads and the others compute."""
 
-    def results() -> Iterator[Part | None]:
-        waiting: deque[Future[Part | None]] = deque()
+    def results() -> Iterator[T | None]:
+        waiting: deque[Future[T | None]] = deque()
         for batch in source.batches(piece, columns):
             waiting.append(pool.submit(part, batch))
             if len(waiting) > workers:
@@ -103,8 +101,8 @@ def _shared_piece(
     return _joined(results(), join)
 
 
-def _joined(parts: Iterator[Part | None], join: Callable[[Part, Part], Part]) -> Part | None:
-    total: Part | None = None
+def _joined(parts: Iterator[T | None], join: Callable[[T, T], T]) -> T | None:
+    total: T | None = None
     for each in parts:
         if each is not None:
             total = each if total is None else join(total, each)
