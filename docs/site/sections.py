@@ -62,6 +62,7 @@ SECTIONS = (
         (
             ("reference", "commands, files, exit codes, names, errors"),
             ("api/index", "every public class and function, from its docstring"),
+            ("algorithms", "which one, and when"),
             ("glossary", "our words, and those that you may know"),
             ("benchmarks", "how fast, against what"),
             ("changelog", "what has changed"),

@@ -1,5 +1,6 @@
 """The ledger's file: it only grows, and notices crashes, concurrency and damage."""
 
+import contextlib
 import gc
 import math
 import os
@@ -135,7 +136,8 @@ def test_another_database_is_left_alone(path):
     other.close()
     with pytest.raises(LedgerError, match="another kind of file"):
         Ledger(path)
-    assert sqlite3.connect(path).execute("SELECT count(*) FROM mine").fetchone() == (0,)
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT count(*) FROM mine").fetchone() == (0,)
 
 
 def test_terms_stay_as_they_were_made(path):

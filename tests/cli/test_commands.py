@@ -121,6 +121,12 @@ def test_solve_hides_whole_costs_on_demand(run):
 def test_demo_says_everything_it_must(run):
     code, out, _ = run("demo")
     assert code == 0
+    scenes = [
+        out.index(scene) for scene in ("clinic 0 read of its", "The answer is that of the pooled", "paper's ill")
+    ]
+    assert scenes == sorted(scenes)
+    read = [line for line in out[: scenes[1]].splitlines() if "exact" in line and "±" in line]
+    assert len(read) == 4
     difference = float(re.search(r"largest difference of any coefficient is ([\d.e+-]+)\.", out)[1])
     assert difference < 1e-8
     words = re.sub(r"\s+", " ", out)

@@ -370,8 +370,8 @@ def test_the_explanation_says_what_each_family_hides():
             assert noun in page, f"docs/explanation.md does not say of {name}: {noun}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/protection.md"])
-def test_every_mechanism_is_shown(name):
+def test_every_mechanism_is_shown():
+    name = "docs/protection.md"
     page = (ROOT / name).read_text(encoding="utf-8")
     mechanisms = [public for public in tacit.__all__ if public.endswith("Masks")]
     assert len(mechanisms) >= 4
@@ -379,10 +379,18 @@ def test_every_mechanism_is_shown(name):
         assert f"`{public}" in page, f"{name} does not mention {public}"
 
 
-def test_the_readme_lists_every_algorithm():
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_algorithm_is_listed():
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
     for name, kind in ALGORITHMS.items():
-        assert f"| `{name}` | `{kind.__name__}` |" in page, f"README.md does not list {name}"
+        assert f"| `{name}` | `{kind.__name__}` |" in page, f"docs/algorithms.md does not list {name}"
+
+
+def test_the_fit_of_the_readme_is_that_of_the_page_that_runs_it():
+    shown = blocks(ROOT / "README.md")
+    place = next(number for number, block in enumerate(shown) if block.text.startswith("tacit fit "))
+    story = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")
+    assert f"$ {shown[place].text}" in story
+    assert shown[place + 1].text in story
 
 
 @pytest.mark.parametrize("name", ["which-command.md", "checklist.md", "installation.md", "data-protection.md"])

@@ -1,7 +1,7 @@
 """Attack what is shipped, and publish the verdict."""
 
 from tacit.auditing.attacks.estimate import Attack, Estimate
-from tacit.auditing.conduct import audit
+from tacit.auditing.conduct import audit, overhear
 from tacit.auditing.experiments import EXPERIMENTS, Setting, settle
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.knowledge.public import Public
@@ -28,6 +28,7 @@ __all__ = [
     "Verdict",
     "View",
     "audit",
+    "overhear",
     "play",
     "play_messages",
     "public_knowledge",

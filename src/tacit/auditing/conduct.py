@@ -142,6 +142,25 @@ def audit(
     )
 
 
+def overhear(
+    problem: Problem, coalition: Iterable[Any], *, privacy: Mechanism, algorithm: str | Algorithm = "auto"
+) -> list[Row]:
+    """Return what *coalition* believes about every other agent after a run without masks, and after one with them.
+
+    One recorded run each, and the attacks on it: what `audit` begins with, without its verdicts and games. The rows
+    hold the truth beside every belief; they are for whoever simulates.
+    """
+    members = tuple(dict.fromkeys(coalition))
+    rounds = min(max(_ROUNDS[0], 3 * len(problem.network)), _ROUNDS[1])
+    prepared = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=rounds)  # type: ignore[arg-type]
+    certificate, _ = _certificate(problem, privacy, members, None)
+    who = sorted(problem.network.index[member] for member in members)
+    truth = _truth(problem, prepared.job, prepared.stamps)
+    plain = dataclasses.replace(prepared.job, privacy=None, floor=0.0)
+    without, masked = (_attacked(problem, job, who, truth, runtime="stacked") for job in (plain, prepared.job))
+    return _rows(problem, who, truth, without, masked, certificate)
+
+
 def _certificate(
     problem: Problem, privacy: Mechanism | None, coalition: Iterable[Any] | None, t: int | None
 ) -> tuple[Certificate | None, tuple[Any, ...]]:

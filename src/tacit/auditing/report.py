@@ -113,10 +113,7 @@ class AuditReport(Shown, msgspec.Struct, frozen=True, kw_only=True):
 
     def table(self) -> list[tuple[str, str, str, str]]:
         """Return the headline table: agent, truth, and what is believed without masks and with."""
-        return [
-            (row.agent, _numbers(row.truth), _belief(row.without_masks), _belief(row.with_masks))
-            for row in self.rows
-        ]
+        return headline(self.rows)
 
     def plots(self) -> dict[str, dict[str, list[float | None]]]:
         """Return the data of the pictures: errors against predictions, and the ROC curve beside its theory."""
@@ -155,6 +152,11 @@ class AuditReport(Shown, msgspec.Struct, frozen=True, kw_only=True):
             "plots": self.plots(),
         }
         return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+
+
+def headline(rows: list[Row]) -> list[tuple[str, str, str, str]]:
+    """Return rows in words: agent, truth, and what is believed without masks and with."""
+    return [(row.agent, _numbers(row.truth), _belief(row.without_masks), _belief(row.with_masks)) for row in rows]
 
 
 def _error(belief: BestEstimate | None, truth: list[float]) -> float | None:

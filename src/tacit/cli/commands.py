@@ -42,8 +42,7 @@ COMMANDS: dict[str, Home] = {
     "demo": Home(
         "demo",
         "demo",
-        "Solve a private problem on this machine, check it against the pooled data, and replay the paper's "
-        "example.",
+        "Show what a neighbour reads without masks and with them, solve privately, and replay the paper's example.",
     ),
     "init": Home("init", "init", "Write a commented example problem, ready for [bold]tacit solve[/bold]."),
     "solve": Home("solve", "solve", "Solve a private problem."),

@@ -1,4 +1,4 @@
-"""`tacit demo`: a private problem solved from end to end, and the paper's illustration replayed."""
+"""`tacit demo`: what a neighbour reads, a private problem from end to end, and the paper's illustration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HIDE = 10.0  # some labels' worth: what the demonstration declares to be hidden
 
 
 def demo() -> None:
-    """Solve a private problem on this machine, check it against the pooled data, and replay the paper's example."""
+    """Show what a neighbour reads without masks and with them, solve privately, and replay the paper's example."""
     from tacit.cli.illustration import replay
     from tacit.masks import AffineMasks
     from tacit.solving import solve
@@ -28,17 +28,19 @@ def demo() -> None:
     from tacit.solving.clinics import clinics
 
     console = Console(highlight=False)
-    console.rule("Twenty clinics fit one model; nobody shows its diagnoses")
+    problem = clinics()
+    console.rule("Twenty clinics fit one model; what does clinic 0 read of its neighbours?")
     console.print(
         "Each clinic keeps its own records. Together they fit a logistic regression, talking only to four "
         "neighbours each. The records here are made up on the spot, and the masks are drawn afresh.\n"
     )
-    problem = clinics()
+    _overheard(console, problem)
+    console.rule("The answer is that of the pooled data; nobody shows its diagnoses")
     with progress_bar("Agreeing") as on_progress:
         answer = solve(problem, privacy=AffineMasks(_SIGMA), hide=_HIDE, on_progress=on_progress)
     show_answer(answer, answer.privacy(), console)
     _compare(console, problem, answer, centralised(problem), (answer.certificate({0}), answer.certificate(any=2)))
-    console.rule("The same model, with the features hidden too")
+    console.rule("The same model, with the features (covariates) hidden too")
     console.print(
         "Masks on the affine part leave the features in the open. Secret sums hide whole costs: the clinics learn "
         "the sums of their gradients and Hessians, and nothing else. There is no σ to choose.\n"
@@ -54,6 +56,24 @@ def demo() -> None:
     console.print(
         "\nNext: `tacit init` writes a problem file to change, and `tacit solve problem.toml` solves it.",
         markup=False,
+    )
+
+
+def _overheard(console: Console, problem: Problem) -> None:
+    from tacit.auditing import overhear
+    from tacit.auditing.report import headline
+    from tacit.masks import AffineMasks
+
+    rows = [row for row in overhear(problem, [0], privacy=AffineMasks(_SIGMA)) if row.without_masks is not None]
+    table = Table(
+        "clinic", "its private gradient", "clinic 0 believes, without masks", "clinic 0 believes, with masks"
+    )
+    for cells in headline(rows):
+        table.add_row(*cells)
+    console.print(table)
+    console.print(
+        f"Without masks clinic 0 computes the gradients of its {len(rows)} neighbours from their messages, and "
+        "gradients tell diagnoses. With masks the same attacks are off by thousands.\n"
     )
 
 

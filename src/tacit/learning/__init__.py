@@ -66,7 +66,8 @@ def __getattr__(name: str) -> _typing.Any:
     try:
         return getattr(_importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"regressions need {error.name}: pip install 'tacit[learning]'.") from error
+        package = "scikit-learn" if (error.name or "").startswith("sklearn") else error.name
+        raise ImportError(f"regressions need {package}: pip install 'tacit[learning]'.") from error
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,7 @@
 """One function per picture, from records and certificates: no secret can reach them."""
 
 from tacit.report.figures.audit import beliefs, game, verdicts
+from tacit.report.figures.believed import believed
 from tacit.report.figures.coefficients import coefficients
 from tacit.report.figures.convergence import convergence, looks
 from tacit.report.figures.dispatch import day, one_line
@@ -12,6 +13,7 @@ from tacit.report.figures.who_learns import who_learns
 
 __all__ = [
     "beliefs",
+    "believed",
     "coefficients",
     "convergence",
     "day",
