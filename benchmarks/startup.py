@@ -20,7 +20,8 @@ import networkx as nx
 import numpy as np
 
 from tacit.federation import Fitting, Plan, draw_up
-from tacit.federation.cards import read_cards, write_card
+from tacit.federation.cards import write_card
+from tacit.federation.gathering import read_cards
 from tacit.network import write_graph
 from tacit.tables import draft, read_sheet
 

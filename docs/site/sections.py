@@ -48,6 +48,7 @@ SECTIONS = (
         (
             ("data-protection", "what leaves the house, what does not, what to ask"),
             ("protection", "what to hide, and how"),
+            ("differential-privacy", "noise in the answer itself, without a server"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("liars", "thirty-five ways to lie, and what happens to each"),

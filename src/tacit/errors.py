@@ -173,17 +173,22 @@ class StoppedError(NetworkError):
     """Another member has stopped the run, for a reason that this one knows by hearsay."""
 
     def __init__(
-        self, messenger: str, fault: Literal["refused", "equivocation"], member: str, neighbour: str = ""
+        self,
+        messenger: str,
+        fault: Literal["refused", "equivocation", "declined"],
+        member: str,
+        neighbour: str = "",
     ) -> None:
         at = neighbour or "a neighbour"
+        noticed = f"This member has noticed nothing itself and sends nothing more; ask {member} before another run."
         what = {
-            "refused": f"has refused what {at} sent",
-            "equivocation": f"was not told what {at} was told: somebody tells neighbours different things",
+            "refused": f"has refused what {at} sent. {noticed}",
+            "equivocation": f"was not told what {at} was told: somebody tells neighbours different things. "
+            f"{noticed}",
+            "declined": f"takes no part in it, and does not say why. The state is kept: start this agent again "
+            f"when {member} takes part, or agree on a new run.",
         }
-        super().__init__(
-            f"the run was stopped: by word of {messenger}, {member} {what[fault]}. This member has noticed nothing "
-            f"itself and sends nothing more; ask {member} before another run."
-        )
+        super().__init__(f"the run was stopped: by word of {messenger}, {member} {what[fault]}")
         self.messenger, self.fault, self.member, self.neighbour = messenger, fault, member, neighbour
 
     def __reduce__(self) -> tuple[Any, ...]:

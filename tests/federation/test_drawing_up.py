@@ -9,8 +9,9 @@ import pytest
 import tacit
 from tacit.errors import FileError, InputError
 from tacit.federation import Fitting, Hiding, Manifest, Plan, Stop, draw_up
-from tacit.federation.cards import read_card, read_cards, write_card
+from tacit.federation.cards import read_card, write_card
 from tacit.federation.fitting import dictionary_like
+from tacit.federation.gathering import read_cards
 from tacit.tables.sheet import read_sheet
 
 GOSSIP = {"algorithm": "nids", "settings": {"step_size": 0.01}}
@@ -94,5 +95,5 @@ def test_a_new_member_has_a_key_a_certificate_and_a_card_or_nothing(tmp_path):
         write_card(tmp_path, "south", "nowhere")
     assert not list(Path(tmp_path).glob("south.*"))
     (tmp_path / "again.card").write_text(files.card.read_text())
-    with pytest.raises(FileError, match=r"again.card: there are two members called north"):
+    with pytest.raises(FileError, match=r"north.card and .*again.card: there are two members called north"):
         read_cards([files.card, tmp_path / "again.card"])

@@ -26,9 +26,11 @@ from tacit.federation import (
     write_card,
     write_next_card,
 )
-from tacit.federation.epochs import refuse_unrelated
+from tacit.federation.epochs import refuse_unrelated, without
 from tacit.federation.expiry import refuse_ended
+from tacit.federation.gathering import read_cards
 from tacit.federation.rotation import key_of
+from tacit.federation.statements import statements_of
 from tacit.runtimes.peers import keys
 from tacit.runtimes.peers.digests import digest_of_cost
 from tacit.runtimes.peers.identity import context
@@ -314,3 +316,72 @@ def test_a_signature_is_of_this_statement_and_of_no_other(made, tmp_path):
     with pytest.raises(InputError, match="is not signed"):
         rekeyed(made, msgspec.structs.replace(card, signed=signed))
     assert Path(tmp_path / "north.2.key").stat().st_mode & 0o777 == 0o600
+
+
+# cards of one member in a folder --------------------------------------------------------------------------------
+
+
+def test_of_the_cards_of_one_member_the_newest_is_taken_whatever_the_files_are_called(made, tmp_path):
+    second = write_next_card(tmp_path / "north.key")
+    third = write_next_card(second.key)
+    third.card.rename(tmp_path / "a.card")
+    second.card.rename(tmp_path / "zz.card")
+    cards = {card.name: card for card in read_cards(sorted(tmp_path.glob("*.card")))}
+    assert sorted(cards) == sorted(NAMES)
+    assert cards["north"].certificate == third.certificate.read_text()
+    assert cards["south"].certificate == made.members["south"].certificate
+
+
+@pytest.mark.parametrize("case", ["strangers", "a gap", "two that follow one", "one card twice"])
+def test_cards_that_no_signature_joins_are_refused_by_name(made, tmp_path, case):
+    if case == "strangers":
+        (tmp_path / "stranger").mkdir()
+        write_card(tmp_path / "stranger", "north", "127.0.0.1:7300").card.rename(tmp_path / "north.new.card")
+    elif case == "a gap":
+        second = write_next_card(tmp_path / "north.key")
+        write_next_card(second.key)
+        second.card.unlink()
+    elif case == "two that follow one":
+        card = write_next_card(tmp_path / "north.key").card
+        card.rename(tmp_path / "other.card")
+        for file in tmp_path.glob("north.2.*"):
+            file.unlink()
+        write_next_card(tmp_path / "north.key")
+    else:
+        (tmp_path / "again.card").write_bytes((tmp_path / "north.card").read_bytes())
+    with pytest.raises(FileError, match="neither has signed the other. Move away the card") as refused:
+        read_cards(sorted(tmp_path.glob("*.card")))
+    assert "north.card" in str(refused.value)
+
+
+# who has left ---------------------------------------------------------------------------------------------------
+
+
+def test_an_epoch_with_a_new_key_says_that_nobody_has_left_and_a_later_one_remembers_who_has(made, tmp_path):
+    """Also where the key is new after somebody has left; a new run begins with nobody missing."""
+    four = [read_card(tmp_path / f"{name}.card") for name in NAMES]
+    four.append(read_card(write_card(tmp_path, "west", "127.0.0.1:7310").card))
+    links = [("north", "south"), ("south", "east"), ("north", "east"), ("west", "north"), ("west", "south")]
+    first = msgspec.structs.replace(manifest_of(four, dropout="exclude"), links=links)
+    cost = tacit.LeastSquares(np.eye(2), np.ones(2))
+    second_key = read_card(write_next_card(tmp_path / "north.key").card)
+    rotated = rekeyed(first, second_key)
+    alone = without(rotated, members=["west"])
+    later = rekeyed(alone, read_card(write_next_card(tmp_path / "south.key").card))
+    sentences = [
+        [line for line in statements_of(each, "north", cost).lines if line.startswith("This was epoch")]
+        for each in (first, rotated, alone, later)
+    ]
+    assert sentences[0] == []
+    assert sentences[1] == [
+        "This was epoch 1: nobody has left the run since it began, so that nothing can be told by subtraction."
+    ]
+    for epoch, (sentence,) in zip((2, 3), sentences[2:], strict=True):
+        assert sentence.startswith(
+            f"This was epoch {epoch}: if anything was published before it, what west brought"
+        )
+    assert (rotated.left, alone.left, later.left) == ([], ["west"], ["west"])
+    assert msgspec.structs.replace(later, left=[]).session() != later.session()
+    with pytest.raises(InputError, match="does not follow"):
+        refuse_unrelated(rotated, msgspec.structs.replace(alone, left=[]))
+    assert rekeyed(alone, read_card(tmp_path / "south.2.card"), run=2).left == []

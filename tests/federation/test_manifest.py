@@ -35,7 +35,7 @@ def test_the_same_file_has_the_same_session_in_every_version():
 def test_parts_are_named_as_the_fields_of_the_file():
     assert list(manifest().parts()) == [
         "title", "run", "unknowns", "links", "members", "privacy", "algorithm", "x0", "model", "data", "stop",
-        "dropout", "epoch", "previous", "protocol", "relay", "follows", "earlier", "repeat",
+        "dropout", "epoch", "previous", "left", "protocol", "relay", "follows", "earlier", "repeat",
     ]  # fmt: skip
 
 

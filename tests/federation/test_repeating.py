@@ -11,6 +11,7 @@ import tacit
 from tacit.errors import DamagedError, InputError, RefusedError, StillNeededError
 from tacit.federation import Consent, Hiding, Plan, Repeat, Series, draw_up, repeat
 from tacit.federation.account import permit
+from tacit.federation.declining import decline
 from tacit.federation.joining import seat_of
 from tacit.federation.meeting import tokens_of
 from tacit.federation.numbering import following, meeting_session, numbered, scheduled
@@ -267,3 +268,32 @@ def test_a_member_says_how_often_where_the_manifest_does_not(cards):
 def test_a_schedule_that_nobody_can_keep_is_refused(cards, wrong):
     with pytest.raises(InputError, match=r"\[repeat\]"):
         draw_up(cards, Plan(unknowns=2, repeat=wrong))
+
+
+def test_whose_later_run_is_refused_tells_the_others_and_a_first_run_is_waited_for(manifest, tmp_path):
+    """By its records or by its ledger; a run that it has begun before is another matter."""
+    told, world = [], World()
+
+    def refusing(manifest):
+        raise RefusedError("the ledger says no.")
+
+    with pytest.raises(RefusedError):
+        repeat(world.series(manifest, tmp_path), refusing, world.play, told.append)
+    assert told == []
+    changing = iter(["the same", "others"])
+    with pytest.raises(RefusedError, match="the records are not those of run 1"):
+        repeat(
+            world.series(manifest, tmp_path),
+            lambda each: taking_part(next(changing))(each),
+            world.play,
+            told.append,
+        )
+    with pytest.raises(RefusedError, match="the ledger says no"):
+        repeat(world.series(manifest, tmp_path), refusing, world.play, told.append)
+    assert [each.run for each in told] == [manifest.run + 1] * 2
+
+
+def test_nobody_is_told_of_a_run_that_has_begun_here(manifest, tmp_path):
+    key = tmp_path / "north.key"
+    (tmp_path / f"{seat_of(manifest, 'north').stem}.state").touch()
+    assert decline(manifest, me="north", key=key) == []

@@ -162,6 +162,7 @@ def test_an_alarm_that_cannot_be_read_is_refused(body):
         ProtocolError("north sent nothing.", neighbour="north"),
         EquivocationError("north", "aa", "bb", 3),
         StoppedError("north", "refused", "south", "east"),
+        StoppedError("north", "declined", "south"),
     ],
     ids=lambda error: type(error).__name__,
 )

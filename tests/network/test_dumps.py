@@ -1,9 +1,11 @@
 """An agent that crashes leaves no picture of its memory, in which its records and its key are."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -48,3 +50,28 @@ def test_they_are_switched_off_before_an_agent_reads_anything(tmp_path, monkeypa
         CliRunner().invoke(
             app, ["agent", nothing[0], "--me", "north", "--data", nothing[1]], catch_exceptions=False
         )
+
+
+@pytest.fixture
+def dumping():
+    """Allow core dumps here, as some systems do, and so in every process that is started."""
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    if before[1] == 0:
+        pytest.skip("nobody here may allow core dumps")
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_CORE, before)
+
+
+@pytest.mark.network
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="reads what the kernel says of processes")
+def test_they_are_switched_off_in_the_processes_of_all_members(dumping, federation, until):
+    """Forked from a process that allows them: as `tacit up` starts its agents."""
+    members = federation(n=4, rounds=10**6, tolerance=0.0).start()
+    for member in members:
+        assert until(lambda limits=Path(f"/proc/{member.process.pid}/limits"): _core_limits(limits) == ["0", "0"])
+
+
+def _core_limits(limits):
+    (line,) = [line for line in limits.read_text().splitlines() if line.startswith("Max core file size")]
+    return line.split()[4:6]

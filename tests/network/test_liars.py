@@ -19,7 +19,7 @@ import pytest
 
 import tacit
 from tacit.costs import stack
-from tacit.errors import EquivocationError, FileError, NetworkError, ProtocolError, TacitError
+from tacit.errors import EquivocationError, FileError, NetworkError, ProtocolError, RangeError, TacitError
 from tacit.masks import AffineMasks, Keystream, QuadraticMasks, SumMasks, agent_keys
 from tacit.protocol.payloads import decode
 from tacit.runtimes import Job, StoppingRule
@@ -153,7 +153,7 @@ class Meeting:
     def __init__(self, liar=None, *, at=0, masks=None, algorithm="newton", barriers=False, costs=None, links=LINKS):
         job = job_of(masks, algorithm, costs, links)
         keys, rows = agent_keys(5, seed=9), row_ranges(job.network.degrees)
-        self.names, self.links, self.job = [f"member {i}" for i in range(5)], {}, job
+        self.names, self.links, self.job, self.watched = [f"member {i}" for i in range(5)], {}, job, {}
         self.outcomes, self.errors, self.words = {}, {}, {i: [] for i in range(5) if i != at or liar is None}
         self.done, self.at = threading.Event(), at if liar is not None else None
 
@@ -164,6 +164,7 @@ class Meeting:
             peers._links = self.links[i] = Checked(wires, peers.names)
             cost = Watched(job.costs[i]) if isinstance(masks, SumMasks) else job.costs[i]
             peers.words, peers.watched = self.words.get(i, []), cost
+            self.watched[i] = cost
             try:
                 self.outcomes[i] = run_agent(job, cost, peers, Keystream(keys[i]), rows=rows[i], barriers=barriers)
             except TacitError as error:
@@ -293,6 +294,62 @@ def test_whoever_tells_neighbours_different_totals_stops_the_run_and_reads_nobod
     meeting.check()
     assert meeting.names_link()
     assert not meeting.honest_outcomes
+
+
+def lying_in(number):
+    """Return a liar that tells one neighbour another total in one sum, and nobody that somebody complains."""
+
+    class TellsOneAnotherOnce(Liar):
+        words_added = 0
+
+        def sum(self, v, add=np.add):
+            self.words_added += v.dtype == np.uint64
+            return super().sum(v, add)
+
+        def down(self, child, total):
+            if total.dtype != np.uint64 or child != self._children[-1] or self.words_added != number:
+                return total
+            return np.concatenate([total[:-1] + WORD, total[-1:]])
+
+    return TellsOneAnotherOnce
+
+
+@pytest.mark.parametrize("masks", [SumMasks(), SumMasks(pairing="seeds")], ids=["both", "seeds"])
+@pytest.mark.parametrize("algorithm", ["newton", "lbfgs", "fista", "direct"])
+def test_every_algorithm_that_adds_up_notices_different_totals_in_the_first_sum_and_in_the_last(algorithm, masks):
+    costs = quadratics() if algorithm == "direct" else None
+    honest = Meeting(masks=masks, algorithm=algorithm, costs=costs)
+    honest.check()
+    sums = len(honest.words[0])
+    assert len(honest.outcomes) == 5
+    for number in {1, sums}:
+        meeting = Meeting(lying_in(number), masks=masks, algorithm=algorithm, costs=costs)
+        meeting.check()
+        assert meeting.names_link()
+        assert not meeting.honest_outcomes
+
+
+class CountsComplaints(Liar):
+    """The root, which follows the protocol, and keeps what it was sent of complaints and what came of it."""
+
+    def gathered(self, v, theirs, add):
+        self.watched.sent = [*getattr(self.watched, "sent", ()), int(theirs[-1])]
+        return super().gathered(v, theirs, add)
+
+    def down(self, child, total):
+        self.watched.total = int(total[-1])
+        return total
+
+
+def test_how_many_numbers_are_beyond_the_bound_is_told_and_not_whose():
+    """Two of five members complain: the sum says two, and no word that the root was sent does."""
+    costs = [tacit.Quadratic((1e9 if i > 2 else 1.0) * np.eye(M), np.ones(M)) for i in range(5)]
+    meeting = Meeting(CountsComplaints, masks=SumMasks(bound=1e6), algorithm="direct", costs=costs)
+    assert len(meeting.errors) == 5
+    assert all(isinstance(error, RangeError) for error in meeting.errors.values())
+    root = meeting.watched[0]
+    assert root.total == 2
+    assert not {0, 1, 2} & {*root.sent}
 
 
 @pytest.mark.parametrize("liar", [TellsOneAnother, RepeatsATotal, ComplainsToOne], ids=lambda liar: liar.__name__)

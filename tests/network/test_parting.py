@@ -1,5 +1,7 @@
 """The end of a run: one who is late gets what it needs, and one who is never back is waited for in patience."""
 
+import json
+import signal
 import sys
 
 import numpy as np
@@ -92,6 +94,15 @@ def test_a_goodbye_that_was_lost_is_said_again_from_the_finished_file(made, memo
     assert list(made.folder.glob("*.state*")) == []
 
 
+@pytest.mark.parametrize("event", [End, Goodbyes], ids=lambda event: event.__name__)
+def test_one_who_is_killed_in_its_last_moment_and_comes_back_soon_is_still_heard(made, memory, event):
+    """The others have heard its goodbye, and stay for a few seconds until it has noted theirs."""
+    ending = Ending(made, memory, at=lambda each: isinstance(each, event) and each[0] != (), away=2.0)
+    same(made, ending.run())
+    assert all(agent.needed_by == () for agent in ending.agents.values())
+    assert list(made.folder.glob("*.state*")) == []
+
+
 def test_done_and_still_needed_has_an_exit_code_of_its_own(monkeypatch, capsys):
     def app(**_):
         raise StillNeededError(["east", "west"])
@@ -101,3 +112,47 @@ def test_done_and_still_needed_has_an_exit_code_of_its_own(monkeypatch, capsys):
         sys.modules["tacit.cli.main"].main()
     assert end.value.code == 4
     assert "has its answer, and east, west may still need something of it" in capsys.readouterr().err
+
+
+DIES_AT_THE_END = """
+import os, signal, sys
+from tacit.cli import main
+from tacit.protocol.run import End
+from tacit.runtimes.peers.store import Store
+advance = Store.advance
+
+def advancing(store, event):
+    if isinstance(event, End):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return advance(store, event)
+
+Store.advance = advancing
+sys.argv = ["tacit", *sys.argv[5:]]
+main()
+"""
+
+
+@pytest.mark.network
+def test_processes_end_with_the_code_of_still_needed_and_serve_the_latecomer_when_they_are_started_again(members):
+    """Mountain has said everything, and dies before it has written its answer down. The others have theirs."""
+    rng, doomed = np.random.default_rng(3), {"mountain"}
+    trio = members(
+        {name: rng.standard_normal((12, 4)) for name in ("clinic", "harbour", "mountain")},
+        family="ridge",
+        options=["--links", "2", "--unknowns", "3", "--cost", "ridge", "--l2", "1.0", "--patience", "30"],
+        wrap=lambda name: [sys.executable, "-P", "-c", DIES_AT_THE_END] * (name in doomed),
+    )
+    for name in trio.names:
+        trio.start(name, "--json")
+    assert trio.wait("mountain", 240.0) == -signal.SIGKILL, trio.err("mountain")
+    for name in ("clinic", "harbour"):
+        assert trio.wait(name, 240.0) == 4, trio.err(name)
+        assert "has its answer, and mountain may still need something of it" in trio.err(name)
+        assert trio.state(name).exists()
+    told = [json.loads(trio.out(name))["x"] for name in ("clinic", "harbour")]
+    doomed.clear()
+    for name in trio.names:
+        trio.start(name, "--json")
+    answers = trio.answers(240.0)
+    assert all(np.array_equal(answer, told[0]) for answer in [*answers, *told])
+    assert not list(trio.folder.glob("*/*.state*"))

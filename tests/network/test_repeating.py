@@ -85,10 +85,15 @@ def relaying(tmp_path):
     thread.join(10.0)
 
 
-def test_members_who_say_different_schedules_find_out_and_changed_records_are_refused(members, until):
+def test_members_who_say_different_schedules_find_out_and_whose_records_have_changed_tells_the_others(
+    members, until
+):
+    """Its ledger refuses the second run. The others hear that it takes no part, at once, and not why."""
     trio = members(TABLES, family="ridge", options=[*SUMS, "--patience", "600"])
+    trio.call("harbour", "ledger", "new", "--me", "harbour")
+    book = {"harbour": ("--ledger", "ledger.sqlite")}
     for name, runs in zip(TABLES, ("2", "2", "5"), strict=True):
-        trio.start(name, "--every", "1s", "--runs", runs)
+        trio.start(name, "--every", "1s", "--runs", runs, *book.get(name, ()))
     assert until(lambda: "different in: repeat" in trio.err("mountain"), 90.0)
     trio.kill("mountain")
     trio.start("mountain", "--every", "1s", "--runs", "2")
@@ -97,5 +102,12 @@ def test_members_who_say_different_schedules_find_out_and_changed_records_are_re
     assert until(lambda: list(trio.folder.joinpath("harbour").glob("*.runs")), 90.0)
     trio.write("harbour", "records", table)  # for the second run; the first one has read its own
     assert trio.wait("harbour", 240.0) == 1
-    assert "run 2 of 2 is refused: the records are not those of run 1." in trio.err("harbour")
+    assert "run 2, session" in trio.err("harbour")
+    assert "is refused" in trio.err("harbour")
+    assert "clinic and mountain have been told that this member takes no part" in trio.err("harbour")
     assert "run 2 of 2 is not over; 1 of 2 runs are over" in trio.err("harbour")
+    for name in ("clinic", "mountain"):
+        assert trio.wait(name, 240.0) == 3
+        assert "harbour takes no part in it, and does not say why. The state is kept" in trio.err(name)
+        assert "run 2 of 2 is not over; 1 of 2 runs are over" in trio.err(name)
+        assert not any(word in trio.err(name) for word in ("ledger", "records", "changed"))

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from tacit.protocol import run
-from tacit.protocol.farewell import Farewell
+from tacit.protocol.farewell import NOTED_WITHIN, Farewell
 from tacit.protocol.record import Record, Stage
 
 specification = importlib.util.spec_from_file_location("world", Path(__file__).with_name("world.py"))
@@ -24,6 +24,7 @@ world = importlib.util.module_from_spec(specification)
 sys.modules["world"] = world
 specification.loader.exec_module(world)
 COSTS, LINKS, World, Member, Disk = world.COSTS, world.LINKS, world.World, world.Member, world.Disk
+PATIENCE = world.PATIENCE
 
 names = st.sampled_from(sorted(COSTS))
 stages = st.sampled_from([Stage.KEYED, Stage.MASKED, Stage.COMMITTED, Stage.ROUNDS, Stage.ROUNDS, Stage.ENDED])
@@ -243,6 +244,55 @@ def test_an_undisturbed_run_leaves_the_answer_and_nothing_else():
         assert Record.decode(disk.answer).stage is Stage.ERASED
         assert disk.everything() == disk.answer
     assert quiet.now == 0.0, "nobody waited for anything"
+
+
+@pytest.mark.parametrize("lost", [*LINKS, *(link[::-1] for link in LINKS)], ids="-".join)
+def test_a_goodbye_that_is_lost_as_its_sender_leaves_keeps_nobody(lost):
+    """The link breaks under every goodbye that says so once, and comes up again: all leave at once, and clean."""
+    breaking = World(once=False, checkpoints=True)
+    write, broken = breaking.write, []
+
+    def writing(sender, to, data):
+        write(sender, to, data)
+        if (sender.name, to) == lost and sender.record.has_ended and len(broken) < 2:
+            broken.append(data)
+            breaking.cut(*lost)
+
+    breaking.write = writing
+    for name in COSTS:
+        breaking.start(name)
+    breaking.settle()
+    breaking.judge()
+    assert len(broken) == 2
+    assert {member.state for member in breaking.members.values()} == {"done"}
+    assert breaking.now < NOTED_WITHIN, "nobody waited for anything"
+
+
+@pytest.mark.parametrize("name", COSTS)
+@pytest.mark.parametrize("stage", [Stage.ENDED, Stage.PARTED], ids=lambda stage: stage.value)
+def test_one_who_is_killed_in_its_last_moment_and_comes_back_at_once_keeps_nobody(name, stage):
+    killed = World(once=False, checkpoints=True)
+    for each in COSTS:
+        killed.start(each)
+    killed.run_until(name, stage, turns=int(stage is Stage.ENDED))
+    assert killed.members[name].state == "runs"
+    killed.crash(name, 0)
+    killed.settle(2)  # the others go on meanwhile
+    killed.start(name)
+    killed.settle()
+    killed.judge()
+    assert {member.state for member in killed.members.values()} == {"done"}
+    assert killed.now < PATIENCE
+
+
+def test_one_who_never_says_that_it_has_noted_a_goodbye_keeps_nobody_for_long(monkeypatch):
+    monkeypatch.setattr(Farewell, "answer", lambda self, lines: [])
+    silent = World(once=False, checkpoints=True)
+    for name in COSTS:
+        silent.start(name)
+    silent.settle()
+    assert {member.state for member in silent.members.values()} == {"done"}
+    assert NOTED_WITHIN <= silent.now < PATIENCE
 
 
 # planted mistakes ---------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import msgspec
 import networkx as nx
 
 from tacit.errors import ProtocolError, TacitError
-from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Phase
+from tacit.protocol import Channel, Dialogue, Frame, Kind, Parser, Parting, Phase
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Mark, Record, Stage
 from tacit.protocol.run import (
@@ -162,8 +162,7 @@ class Member:
         self.connect()
         if not self.record.has_ended:
             yield from self.take_part()
-        if self.record.stage is not Stage.PARTED:
-            yield from self.part()
+        yield from self.part()
         if self.record.stage is Stage.PARTED:
             self.disk.answer = step(self.record, Erase()).encode()
             yield "answered"
@@ -271,7 +270,11 @@ class Member:
                 yield "said goodbye"
             self.advance(Goodbyes([line.name for line in lines if line.needs_nothing]))
             yield "noted"
-            if self.record.stage is Stage.PARTED:
+            for name in leaving.answer(lines):
+                frame = Frame(Kind.BYE, 0, self.channels[name].used, Parting.NOTED.value)
+                self.world.write(self, name, frame.encode())
+                yield "said so"
+            if self.record.stage is Stage.PARTED and leaving.is_over(lines, self.world.now):
                 return
             if [self.line(name) for name in self.channels] == lines:
                 yield None
@@ -280,7 +283,8 @@ class Member:
         end = self.world.ends.get((self.name, name))
         up = end is not None and end.phase is Phase.OPEN
         link = self.channels[name]
-        return Line(name, up, self.world.connected.get((self.name, name), 0), link.confirmed, link.needs_nothing)
+        connected = self.world.connected.get((self.name, name), 0)
+        return Line(name, up, connected, link.confirmed, link.needs_nothing, link.goodbyes, has_noted=link.noted)
 
     # the algorithm's side -----------------------------------------------------------------------------------------
 
@@ -501,6 +505,8 @@ class World:
                 place = (sender.session, sender.name, to, frame.number)
                 assert self.spoken.setdefault(place, frame.body) == frame.body, "other words than before"
             assert word in MAY_SAY[stage], f"{sender.name} says a {word} where its disk is {stage}"
+            if frame.kind is Kind.BYE and frame.body == Parting.NOTED.value:
+                assert to in sender.disk.read().goodbyes, f"{sender.name} has not noted the goodbye of {to}"
         self.pipes[sender.name, to] += data
 
     def deliver(self, a: str, b: str, frames: int) -> None:

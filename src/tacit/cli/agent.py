@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -109,6 +110,7 @@ def agent_command(
     """
     from tacit.cli.playing import Output, play, play_series
     from tacit.federation import Consent, Manifest, Participation, Series, participate
+    from tacit.federation.declining import decline
     from tacit.federation.numbering import scheduled
     from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
@@ -120,6 +122,7 @@ def agent_command(
     refuse_undrawable(html)
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
     own_key = key or key_of(manifest, me, federation.parent)
+    place = None if listen is None else host_and_port(listen, "listen")
 
     def take_part(manifest: Manifest) -> Participation:
         reading = Reading(separator, decimal, encoding)
@@ -130,7 +133,7 @@ def agent_command(
             key=own_key,
             folder=folder,
             family=cost,
-            listen=None if listen is None else host_and_port(listen, "listen"),
+            listen=place,
             ledger=ledger,
             consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
             proxy=proxy,
@@ -139,7 +142,8 @@ def agent_command(
     shown = Output(json, quiet, level, metrics, html)
     if manifest.repeat.runs > 1:
         series = Series(manifest, me=me, folder=folder or own_key.parent)
-        raise typer.Exit(0 if play_series(series, take_part, shown).converged else 1)
+        declined = partial(decline, me=me, key=own_key, folder=folder, listen=place, proxy=proxy)
+        raise typer.Exit(0 if play_series(series, take_part, declined, shown).converged else 1)
     part = take_part(manifest)
     if not play(part, shown).verdict.converged:
         raise typer.Exit(1)

@@ -39,9 +39,9 @@ def new(
     every: options.Every = None, runs: options.Runs = 1, changes: options.Changes = "refuse",
 ) -> None:  # fmt: skip
     """Write the manifest from the members' cards: links, masks and algorithm. It holds nothing secret."""
-    from tacit.federation.cards import read_cards
     from tacit.federation.drawing_up import Plan, draw_up
     from tacit.federation.fitting import Fitting
+    from tacit.federation.gathering import read_cards
     from tacit.federation.hiding import Hiding
     from tacit.federation.sections import Stop
     from tacit.tables import Reading

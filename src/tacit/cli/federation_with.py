@@ -27,7 +27,7 @@ def with_command(
     new file; nobody can be made to. Exit code 1 if the answer is no.
     """
     from tacit.federation import Manifest, take_in
-    from tacit.federation.cards import read_cards
+    from tacit.federation.gathering import read_cards
 
     refuse_to_overwrite(file)
     step = take_in(Manifest.read(federation), read_cards(card))

@@ -59,11 +59,16 @@ def play(part: Participation, shown: Output, turn: Turn | None = None) -> Outcom
             raise
 
 
-def play_series(series: Series, take_part: Callable[[Manifest], Participation], shown: Output) -> SeriesAccount:
+def play_series(
+    series: Series,
+    take_part: Callable[[Manifest], Participation],
+    decline: Callable[[Manifest], object],
+    shown: Output,
+) -> SeriesAccount:
     """Run all that is left of a series, and print the account."""
     level = shown.level or (logging.WARNING if shown.quiet else logging.INFO)
     with logged(level, "tacit.series", json_lines=shown.json):
-        account = repeat(series, take_part, lambda turn, part: play(part, shown, turn))
+        account = repeat(series, take_part, lambda turn, part: play(part, shown, turn), decline)
     if shown.json:
         _say({"account": account.to_dict()})
     else:

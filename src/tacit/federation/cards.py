@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,16 +47,6 @@ def read_card(path: Path) -> Card:
     except InputError as error:
         raise FileError(f"{path}: {error}") from error
     return card
-
-
-def read_cards(paths: Iterable[Path]) -> list[Card]:
-    """Return the cards in files; refuse two of one name."""
-    cards: dict[str, Card] = {}
-    for path in paths:
-        card = read_card(path)
-        if cards.setdefault(card.name, card) is not card:
-            raise FileError(f"{path}: there are two members called {card.name}.")
-    return list(cards.values())
 
 
 def write_card(

@@ -50,7 +50,13 @@ def _next(manifest: Manifest, gone: set[str], down: set[frozenset[str]]) -> Mani
     if model is not None and gone:  # masks serve one cost: everybody keeps its share of the penalties
         model = msgspec.structs.replace(model, shares=model.shares or len(manifest.members))
     after = msgspec.structs.replace(
-        manifest, members=stay, links=linked, model=model, epoch=manifest.epoch + 1, previous=manifest.session()
+        manifest,
+        members=stay,
+        links=linked,
+        model=model,
+        epoch=manifest.epoch + 1,
+        previous=manifest.session(),
+        left=[*manifest.left, *sorted(gone)],
     )
     after.job()  # refuses what falls apart
     return after

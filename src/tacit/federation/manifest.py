@@ -57,6 +57,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often members or links have been left out of this run."""
     previous: str = ""
     """The session of the epoch before this one."""
+    left: list[str] = []
+    """Who took part in an earlier epoch of this run, and was left out since: sums can be subtracted."""
     protocol: int = 1
     """What all members' agents speak in this run; files that do not say are of the first."""
     relay: str = ""
@@ -154,6 +156,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return both phases as every member runs them; the costs stay where they are."""
         if (self.epoch > 0) != bool(self.previous) or self.epoch < 0:
             raise InputError(f"epoch = {self.epoch} and previous = {self.previous!r} do not go together.")
+        if self.left and (not self.epoch or not self.members.keys().isdisjoint(self.left)):
+            raise InputError(f"left = {self.left} are those who were left out of an earlier epoch, and no members.")
         if self.model is not None and self.model.records is not None and self.model.records < 1:
             raise InputError(f"[model] records = {self.model.records} must be at least 1.")
         if self.model is not None and self.model.shares is not None and self.model.shares < len(self.members):
@@ -242,8 +246,15 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return agreed(self.algorithm)
 
 
-_SELDOM = ("follows", "earlier", "repeat")
-_ADDED = {"protocol": 1, "relay": "", "follows": "", "earlier": [], "repeat": msgspec.to_builtins(Repeat())}
+_SELDOM = ("left", "follows", "earlier", "repeat")
+_ADDED = {
+    "left": [],
+    "protocol": 1,
+    "relay": "",
+    "follows": "",
+    "earlier": [],
+    "repeat": msgspec.to_builtins(Repeat()),
+}
 """Fields that the first manifests did not have, and what they say where they say nothing."""
 
 

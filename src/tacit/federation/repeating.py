@@ -199,10 +199,13 @@ def repeat(
     series: Series,
     take_part: Callable[[Manifest], Participation],
     play: Callable[[Turn, Participation], Outcome],
+    decline: Callable[[Manifest], object] | None = None,
 ) -> SeriesAccount:
     """Take part in all runs of a series that are not over, each when it is due, and return the account.
 
     *take_part* reads the records again for every run, and asks the ledger. *play* runs it, as `to_the_end` does.
+    *decline* tells the neighbours where this member's ledger or its changed records refuse a later run, when nobody
+    may be there to read why: they would wait for as long as they have patience. A first run is waited for.
     """
     for turn in series.ahead():
         series.wait(turn)
@@ -210,7 +213,9 @@ def repeat(
             part = take_part(turn.manifest)
             series.begin(turn, part.records)
             outcome = play(turn, part)
-        except TacitError:
+        except TacitError as error:
+            if isinstance(error, RefusedError) and turn.number > 1 and decline is not None:
+                decline(turn.manifest)
             log.warning("run %d of %d is not over; %s", turn.number, len(series), series.account().sentence)
             raise
         series.end(turn, outcome)

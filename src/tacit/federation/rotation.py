@@ -103,7 +103,7 @@ def rekeyed(
     if run is not None:
         if run == manifest.run:
             raise InputError(f"run = {run} is that of the manifest; a new run has another number.")
-        after = msgspec.structs.replace(manifest, members=members, run=run, epoch=0, previous="")
+        after = msgspec.structs.replace(manifest, members=members, run=run, epoch=0, previous="", left=[])
     else:
         epoch = manifest.epoch + 1
         after = msgspec.structs.replace(manifest, members=members, epoch=epoch, previous=manifest.session())

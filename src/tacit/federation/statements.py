@@ -14,7 +14,7 @@ from tacit.federation.declared import UNCOUNTED, telling_of
 from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
-from tacit.listing import listed
+from tacit.listing import conjoined, listed
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.stamps import Stamp, voided
 
@@ -73,12 +73,19 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
     stamps = stamps if certificate is None else exposing(stamps, certificate)
     own = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
     if manifest.epoch:
-        own.append(
-            f"This was epoch {manifest.epoch}: if anything was published before it, what those who have left "
-            "brought in can be told by subtraction. The rest is about those who stayed."
-        )
+        own.append(f"This was epoch {manifest.epoch}: {_told_by_subtraction(manifest.left)}")
     void = sum(stamp.voids for stamp in stamps)
     lines = privacy_lines(stamps, certificate)
     lines = [*lines[:void], *own, *lines[void:], *([] if certificate is None else limits(certificate))]
     lines += [UNCOUNTED] * (telling is None and manifest.model is not None)
     return Statements(stamps, certificate, lines)
+
+
+def _told_by_subtraction(left: list[str]) -> str:
+    """Return what this epoch and those before it tell together, of whoever has *left*."""
+    if not left:
+        return "nobody has left the run since it began, so that nothing can be told by subtraction."
+    return (
+        f"if anything was published before it, what {conjoined(left)} brought in can be told by subtraction. The "
+        "rest is about those who stayed."
+    )

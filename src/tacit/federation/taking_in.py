@@ -116,6 +116,7 @@ def take_in(manifest: Manifest, cards: Iterable[Card]) -> TakingIn:
             model=None if model is None else msgspec.structs.replace(model, shares=None),
             epoch=0,
             previous="",
+            left=[],
             follows=manifest.session(),
             earlier=remembered(manifest),
         )

@@ -6,6 +6,8 @@ on, and after as many hops as it is away everybody knows. Nobody vouches for it:
 the run by that, as it could by staying away. Nothing is decided by it but that this member waits no longer.
 
     "stopped" ‖ {"fault", "member", "neighbour"}       the body of BYE
+
+A member that takes no part in a run of a series says so in the same way: that it is so, and nothing of the reason.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import msgspec
 from tacit.errors import ProtocolError
 from tacit.protocol.frames import Parting
 
-Fault = Literal["refused", "equivocation"]
+Fault = Literal["refused", "equivocation", "declined"]
 
 
 class Alarm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +27,7 @@ class Alarm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     fault: Fault
     member: str
-    """Who has noticed."""
+    """Who has noticed, or takes no part."""
     neighbour: str = ""
     """At the other end of the link; empty where it is not known which."""
 

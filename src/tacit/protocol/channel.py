@@ -101,6 +101,10 @@ class Channel:
         self._waiting = self._kept = 0  # bytes in the inbox and in the outbox
         self.finished = False
         """Whether the peer has said BYE: it needs nothing more."""
+        self.goodbyes = 0
+        """How often it has said so here: every time it wants to hear that this was noted."""
+        self.noted = False
+        """Whether the peer has written down that this side needs nothing more: it will not wait for this side."""
         self.unfit = False
         """Whether the peer has said that its data do not match, and has not come back since."""
         self.outdated = False
@@ -284,7 +288,7 @@ class Dialogue:
         except (msgspec.MsgspecError, ValueError) as error:  # ValueError: text that is none
             raise ProtocolError("a peer's greeting cannot be read.") from error
         if channel.following and greeting.session == channel.following:
-            channel.finished = True  # it has its answer, or would not be there
+            channel.finished = channel.noted = True  # it has its answer, or would not be there
             raise ProtocolError(f"{channel.neighbour} has gone on to the next run.")
         if greeting.session != channel.session:
             differ = [name for name, value in channel.parts.items() if greeting.parts.get(name) != value]
@@ -339,6 +343,8 @@ class Dialogue:
         self.channel.outdated = why is Parting.LOST
         self.channel.unfit, self.channel.alarm = why is Parting.UNFIT, alarm or self.channel.alarm
         self.channel.finished = self.channel.finished or why is Parting.DONE
+        self.channel.goodbyes += why is Parting.DONE
+        self.channel.noted = self.channel.noted or why is Parting.NOTED
         return ()
 
 

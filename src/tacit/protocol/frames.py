@@ -38,6 +38,7 @@ class Parting(Enum):
     """Why no more will come: the body of BYE."""
 
     DONE = b""  # it has its answer
+    NOTED = b"noted"  # it has its answer too, and has written down that the other side has
     UNFIT = b"unfit"  # its data do not match what all agreed on; it may come back with others
     LOST = b"lost"  # the other side asks for what it has had: its file is lost, or an older one was put back
     STOPPED = b"stopped"  # it has noticed something, or has heard that somebody has: `tacit.protocol.alarm`

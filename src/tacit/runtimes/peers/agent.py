@@ -196,10 +196,7 @@ class Agent:
                 outcome = outcome_of(store.record.outcome)
                 if on_answer is not None:
                     on_answer(outcome)
-                if store.record.stage is not Stage.PARTED:
-                    self.needed_by = part(
-                        self._online(store), store, patience=self.seat.patience, clock=self._clock
-                    )
+                self.needed_by = part(self._online(store), store, patience=self.seat.patience, clock=self._clock)
                 if store.record.stage is Stage.PARTED:
                     write_whole(self.result, step(store.record, Erase()).encode())
                     store.erase()

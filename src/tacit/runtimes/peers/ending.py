@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from tacit.listing import listed
-from tacit.protocol import Frame, Kind
+from tacit.protocol import Frame, Kind, Parting
 from tacit.protocol.farewell import Farewell, Line
 from tacit.protocol.record import Stage
 from tacit.protocol.run import Goodbyes
@@ -32,13 +32,22 @@ def part(connections: Connections, store: Store, *, patience: float, clock: Call
     """Say goodbye, stay while a neighbour may still want something; return who has not said the same.
 
     A neighbour that is away may come back and want messages again. If it does not come while there is *patience*,
-    the file is kept, and starting this agent once more serves it.
+    the file is kept, and starting this agent once more serves it. Where nobody wants anything any more, one stays
+    until all have noted the goodbye, for a few seconds at most.
     """
 
     def lines() -> list[Line]:
         with connections.guard:
             return [
-                Line(n.name, n.open, n.connected, n.channel.confirmed, n.channel.needs_nothing)
+                Line(
+                    n.name,
+                    n.open,
+                    n.connected,
+                    n.channel.confirmed,
+                    n.channel.needs_nothing,
+                    n.channel.goodbyes,
+                    n.channel.noted,
+                )
                 for n in connections.neighbours.values()
             ]
 
@@ -47,16 +56,19 @@ def part(connections: Connections, store: Store, *, patience: float, clock: Call
         seen = lines()
         connections.write({name: [_goodbye(connections, name)] for name in leaving.look(seen, now)})
         record = store.advance(Goodbyes(line.name for line in seen if line.needs_nothing))
-        if record.stage is Stage.PARTED:
-            connections.wait(lambda: False, _LAST_WORDS)
-            return ()
-        if now - began >= _WORTH_A_LINE and not is_said:
+        answers = leaving.answer(seen)
+        connections.write({name: [_goodbye(connections, name, Parting.NOTED)] for name in answers})
+        has_parted = record.stage is Stage.PARTED
+        if has_parted and leaving.is_over(seen, now):
+            break
+        if not has_parted and now - began >= _WORTH_A_LINE and not is_said:
             is_said = True
             log.info("%s: has not said goodbye. This member has its answer, and stays for it", _missing(store))
         connections.wait(
             lambda before=seen: lines() != before,  # type: ignore[misc]
-            leaving.ends - now if is_said else min(leaving.ends - now, _WORTH_A_LINE),
+            max(leaving.ends - now if is_said else min(leaving.ends - now, _WORTH_A_LINE), 0.0),
         )
+    connections.wait(lambda: False, _LAST_WORDS)
     return tuple(name for name in store.record.neighbours if name not in store.record.goodbyes)
 
 
@@ -70,7 +82,9 @@ def say_goodbye_again(connections: Connections, *, clock: Callable[[], float]) -
 
     while (seconds := end - clock()) > 0:
         names = new()
-        connections.write({name: [_goodbye(connections, name)] for name, _ in names})
+        connections.write(
+            {name: [_goodbye(connections, name, why) for why in (Parting.DONE, Parting.NOTED)] for name, _ in names}
+        )
         heard |= names
         connections.wait(lambda: bool(new()), seconds)
 
@@ -79,9 +93,9 @@ def _missing(store: Store) -> str:
     return listed([name for name in store.record.neighbours if name not in store.record.goodbyes])
 
 
-def _goodbye(connections: Connections, name: str) -> Frame:
+def _goodbye(connections: Connections, name: str, why: Parting = Parting.DONE) -> Frame:
     with connections.guard:
-        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used)
+        return Frame(Kind.BYE, 0, connections.neighbours[name].channel.used, why.value)
 
 
 def write_whole(path: Path, data: bytes) -> None:

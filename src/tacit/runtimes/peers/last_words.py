@@ -10,6 +10,7 @@ from tacit.runtimes.peers.connections import Connections
 
 _TO_LEAVE = 0.05  # seconds for what was written to leave
 _ALARMED_WITHIN = 1.0  # seconds for neighbours that are there; the others hear it from others, or from nobody
+_BEGINNING = 5.0  # seconds for neighbours that are about to come, where a run has not begun
 
 
 def say(links: Connections, goodbye: bytes, *, within: float, clock: Callable[[], float]) -> list[str]:
@@ -33,4 +34,5 @@ def say(links: Connections, goodbye: bytes, *, within: float, clock: Callable[[]
 def sound(error: ProtocolError | StoppedError, links: Connections, *, me: str, clock: Callable[[], float]) -> None:
     """Tell the neighbours that this member has stopped the run, or pass on who has."""
     alarm = Alarm(error.fault, error.member or me, error.neighbour)
-    say(links, alarm.encode(), within=_ALARMED_WITHIN, clock=clock)
+    within = _BEGINNING if error.fault == "declined" else _ALARMED_WITHIN
+    say(links, alarm.encode(), within=within, clock=clock)

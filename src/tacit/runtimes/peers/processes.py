@@ -27,6 +27,7 @@ from tacit.costs import Family
 from tacit.errors import InputError, NetworkError, TacitError
 from tacit.runtimes.job import Job
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.dumps import switch_off_core_dumps
 from tacit.runtimes.peers.reports import Reporter, Reporting
 from tacit.runtimes.peers.seat import Seat
 from tacit.runtimes.phases import Outcome
@@ -171,6 +172,7 @@ def _serve(job: Job, seat: Seat, cost: Family, folder: str, watched: bool, tap: 
     """Be one member."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    switch_off_core_dumps()
     _end_with_parent()
     try:
         agent = Agent(job, seat, cost, key=Path(folder) / f"{seat.me}.key", folder=folder, durable=False)
