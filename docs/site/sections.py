@@ -24,6 +24,10 @@ SECTIONS = (
             ("installation", "pip, uv, pipx, Windows, and machines without a network"),
             ("which-command", "from what you have and want to the command"),
             ("tutorial", "three agents by hand, then twenty with data, certificates, whole costs"),
+            ("gallery", "notebooks with what they print, and scripts"),
+            ("examples/first-steps", "six clinics and their mean waiting time"),
+            ("examples/hospitals", "five sites, one logistic regression"),
+            ("examples/grid", "who is exposed, and which links help"),
         ),
     ),
     Section(
