@@ -1,4 +1,4 @@
-"""The extra that reads records: pyarrow, and duckdb for databases."""
+"""The extra that reads records: pyarrow."""
 
 from __future__ import annotations
 
