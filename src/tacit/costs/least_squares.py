@@ -22,7 +22,7 @@ from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
-from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows, without_records
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -112,6 +112,8 @@ class LeastSquares(Columns, Quadratic):
                 "records that stay in a file or a database cannot be clipped here; load them, as arrays."
             )
         B = label_limit(limits)
+        if "_table" not in self.__dict__:
+            raise without_records()
         rows, b = self._table
         cost = type(self)(shortened_rows(rows, limits), np.clip(b, -B, B))
         cost.l2, cost.intercept, cost.kept = self.l2, self.intercept, limits

@@ -44,7 +44,7 @@ class UsedColumns:
         """Return this; refuse what contradicts itself."""
         if self.missing not in GAPS:
             meant = did_you_mean(self.missing, GAPS)
-            raise DataError(f"missing = {self.missing!r} is none of {conjoined(GAPS)}.{meant}")
+            raise DataError(f"missing = {self.missing!r} is not one of {conjoined(GAPS)}.{meant}")
         if self.offset is not None and self.exposure is not None:
             raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
         return self
