@@ -94,7 +94,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         share = 1.0 / (self.C * len(table.parties))
         costs = [
             Logistic(party.X, party.y == self.classes_[1], l2=share, intercept=self.fit_intercept)
-            for party in table.parties
+            for party in table.here
         ]
         answer = fitted(self, table, costs, promise)
         p = len(table.columns)
