@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def first_sentence(thing: Any) -> str:
 
 def call(name: str, thing: Any) -> str:
     """Return how something is called: its parameters with their defaults, without types."""
-    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, Exception)):
+    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, (Exception, Enum))):
         return name
     if thing in MADE_BY_TACIT or (
         isinstance(thing, type) and thing.__module__.startswith(("tacit.certificates", "tacit.solving"))

@@ -27,6 +27,8 @@ ALLOWED = {
     "solving/problem.py": "is not a cost; use a family such as",  # objects of one's own are handed over in Python
     "masks/drawing.py": "derive it from tacit.masks.Mechanism",  # likewise: masks of one's own
     "costs/family.py": "a cost takes a rough term such as L1(0.1), not ",  # likewise
+    "explore/views/page.py": '<meta name="color-scheme"',  # what a browser reads
+    "explore/views/parts.py": "async (event) =>",  # likewise
     "dispatch/pandapower_net.py": "unit(s) have no cost",  # names columns of pandapower's tables
 }
 """Sentences that name Python although a command could meet the module, each with its reason."""

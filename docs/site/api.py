@@ -39,8 +39,9 @@ PACKAGES = (*FIRST, *(name for name in FOUND if name not in FIRST and name not i
 def api_pages() -> Iterator[tuple[str, str]]:
     """Yield every page with its text, in reStructuredText, and the page that lists them."""
     yield "api/index.rst", index()
+    described: dict[int, str] = {}
     for name in PACKAGES:
-        yield f"api/{name}.rst", page(name)
+        yield f"api/{name}.rst", page(name, described)
 
 
 def index() -> str:
@@ -54,34 +55,32 @@ def index() -> str:
     )
 
 
-def page(name: str) -> str:
-    """Return one package's page: its docstring, its names at a glance, then each of them."""
+def page(name: str, described: dict[int, str]) -> str:
+    """Return one package's page: its docstring, its names at a glance, then each that is not yet *described*."""
     module = importlib.import_module(name)
-    names = own_names(module)
+    names = public_names(module)
     parts = [heading(name, "="), f".. automodule:: {name}\n   :no-members:", f".. currentmodule:: {name}"]
-    elsewhere = [other for other in getattr(module, "__all__", ()) if other not in names and name != "tacit"]
-    documented = [other for other in names if not inspect.ismodule(getattr(module, other))]
+    things = {other: getattr(module, other) for other in names if not inspect.ismodule(getattr(module, other))}
+    documented = [other for other, thing in things.items() if id(thing) not in described]
     if documented:
         parts.append(".. autosummary::\n   :nosignatures:\n\n" + indented("\n".join(documented)))
-    at_the_top = [other for other in elsewhere if other in tacit.__all__]
-    if at_the_top:
-        links = ", ".join(f":py:obj:`tacit.{other}`" for other in at_the_top)
-        parts.append(f"Also from here, and documented at the top: {links}.")
+    elsewhere = [described[id(thing)] for thing in things.values() if id(thing) in described]
+    if elsewhere:
+        parts.append(f"Also from here: {', '.join(f':py:obj:`{other}`' for other in elsewhere)}.")
+    described |= {id(things[other]): f"{name}.{other}" for other in documented}
     for other in documented:
         parts += [heading(other, "-"), directive(name, other, getattr(module, other))]
     return "\n\n".join(parts) + "\n"
 
 
-def own_names(module: Any) -> list[str]:
-    """Return the names that are documented on this page: those of the top are documented there."""
+def public_names(module: Any) -> list[str]:
+    """Return the names that a module gives: those that it lists, or its own."""
     names = getattr(module, "__all__", None)
     if names is None:
         names = [
             name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__
         ]
-        names = [name for name in names if not name.startswith("_")]
-    top = () if module is tacit else tacit.__all__
-    return [name for name in names if name not in top or name in ("Report",)]
+    return [name for name in names if not name.startswith("_")]
 
 
 def directive(package: str, name: str, thing: Any) -> str:

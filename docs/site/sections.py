@@ -20,7 +20,11 @@ SECTIONS = (
         "start",
         "Start",
         "From nothing to a first result.",
-        (("tutorial", "three agents by hand, then twenty with data, certificates, whole costs"),),
+        (
+            ("installation", "pip, uv, pipx, Windows, and machines without a network"),
+            ("which-command", "from what you have and want to the command"),
+            ("tutorial", "three agents by hand, then twenty with data, certificates, whole costs"),
+        ),
     ),
     Section(
         "guides",
@@ -31,8 +35,10 @@ SECTIONS = (
             ("learning", "scikit-learn's regressions on records that stay at home"),
             ("dispatch", "the cheapest plan for a power grid, with demands and cost curves hidden"),
             ("peers", "organisations with a machine, a key and records of their own"),
+            ("checklist", "five members exchange cards: a sheet to print and sign"),
             ("running", "services, containers, monitoring, backup, what to do when"),
             ("reports", "reports to open in a browser, pictures, notebooks"),
+            ("explore", "a page on which one corrupts agents and sees who learns what"),
         ),
     ),
     Section(
@@ -40,6 +46,7 @@ SECTIONS = (
         "Privacy",
         "What is hidden, from whom, and how sure that is.",
         (
+            ("data-protection", "what leaves the house, what does not, what to ask"),
             ("protection", "what to hide, and how"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
@@ -55,6 +62,7 @@ SECTIONS = (
         (
             ("reference", "commands, files, exit codes, names, errors"),
             ("api/index", "every public class and function, from its docstring"),
+            ("glossary", "our words, and those that you may know"),
             ("benchmarks", "how fast, against what"),
             ("changelog", "what has changed"),
         ),

@@ -57,6 +57,7 @@ def test_one_of_two_agents_reads_the_other_without_masks(who):
     assert "1 of 1 other agents" in report.sentence()
 
 
+@pytest.mark.large
 def test_agents_too_far_away_to_be_heard_are_left_undetermined():
     report = audit(distances(nx.path_graph(450)), [0], masks=False, algorithm="dgd")
     assert report.passed, report.red

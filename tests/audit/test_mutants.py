@@ -228,7 +228,7 @@ def test_constants_in_effective_costs_turn_the_audit_red(mutants, experiments):
     "masks",
     [
         tacit.AffineMasks(100.0),
-        tacit.AffineMasks(1e-3),
+        pytest.param(tacit.AffineMasks(1e-3), marks=pytest.mark.large),
         tacit.AffineMasks(100.0, link_scales={tuple(edge): 2.0 for edge in list(GRAPH.edges)[:6]}),
         tacit.QuadraticMasks(100.0),
         tacit.SumMasks(),
@@ -246,6 +246,7 @@ def test_what_is_shipped_stays_green(masks, experiments):
 
 
 @pytest.mark.fresh
+@pytest.mark.large
 def test_the_audit_without_a_seed_is_green_too():
     """Fresh masks from the system: three audits in a row give a false alarm once in 10⁹, at 0.1 % each."""
     for _ in range(3):

@@ -108,6 +108,7 @@ def test_games_that_are_won_too_often_or_too_rarely_are_red():
     assert game(2.0, 1.6).verdict().status == "weak"
 
 
+@pytest.mark.large
 def test_the_certified_bound_is_above_the_truth_in_one_of_a_thousand_at_most():
     above = sum(game(1.0, 1.0).bound > 1.0 for _ in range(300))
     assert above <= 2

@@ -171,6 +171,7 @@ def test_augment_refuses_nonsense():
         tacit.augment(nx.path_graph(5), any=1, mu=20.0)
 
 
+@pytest.mark.large
 def test_correct_inequalities_in_place_of_the_papers_cheeger_remark():
     """μ₂ ≤ κ(G) for graphs that are not complete, and Mohar's bounds by the isoperimetric number."""
     from networkx.generators.atlas import graph_atlas_g

@@ -1,5 +1,7 @@
 """The ledger's file: it only grows, and notices crashes, concurrency and damage."""
 
+import contextlib
+import gc
 import math
 import os
 import signal
@@ -134,7 +136,8 @@ def test_another_database_is_left_alone(path):
     other.close()
     with pytest.raises(LedgerError, match="another kind of file"):
         Ledger(path)
-    assert sqlite3.connect(path).execute("SELECT count(*) FROM mine").fetchone() == (0,)
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT count(*) FROM mine").fetchone() == (0,)
 
 
 def test_terms_stay_as_they_were_made(path):
@@ -227,3 +230,12 @@ def test_a_locked_ledger_is_said(path, monkeypatch):
         Ledger(path)
     blocker.execute("ROLLBACK")
     blocker.close()
+
+
+def test_a_ledger_that_nobody_holds_any_more_is_closed(path):
+    ledger = Ledger(path)
+    database = ledger._file._database
+    del ledger
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        database.execute("SELECT 1")

@@ -14,7 +14,8 @@ from tacit.cli.commands import COMMANDS
 from tacit.network import write_graph
 
 NUMBERS = ("numpy", "scipy", "networkx")
-HEAVY = ("scipy.linalg", "scipy.optimize", "scipy.spatial", "scipy.stats", "sklearn", "pandas", "tacit.auditing")
+HEAVY = ("scipy.optimize", "scipy.spatial", "scipy.stats", "sklearn", "pandas", "tacit.auditing")
+"""Not `scipy.linalg`: `scipy.special` loads it from SciPy 1.18 on."""
 NETWORK = ("asyncio", "ssl", "cryptography")
 PARTS = ("tacit.solving", "tacit.runtimes", "tacit.federation", "tacit.learning.model", "tacit.certificates")
 

@@ -35,10 +35,11 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from typer.main import get_command
 
 import tacit
 from tacit.algorithms import ALGORITHMS
-from tacit.cli import main
+from tacit.cli import app, main
 from tacit.costs import Family
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Earlier, Masks, Member, Model, Repeat, Stop
@@ -382,6 +383,22 @@ def test_the_readme_lists_every_algorithm():
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, kind in ALGORITHMS.items():
         assert f"| `{name}` | `{kind.__name__}` |" in page, f"README.md does not list {name}"
+
+
+@pytest.mark.parametrize("name", ["which-command.md", "checklist.md", "installation.md", "data-protection.md"])
+def test_commands_in_running_text_exist_with_their_options(name):
+    """What stands in a table is not run there; pages that it leads to run it."""
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    typed = re.findall(r"`tacit ((?!-)[^`]+)`", text)
+    assert typed
+    for line in typed:
+        words, command = line.split(), get_command(app)
+        while hasattr(command, "commands") and words and not words[0].startswith("-"):
+            assert words[0] in command.commands, f"{name}: tacit {line}"
+            command = command.commands[words.pop(0)]
+        known = {spelled for option in command.params for spelled in option.opts}
+        for word in words:
+            assert not word.startswith("--") or word in known, f"{name}: tacit {line} has no option {word}"
 
 
 def test_the_paper_page_names_only_tests_that_exist():

@@ -103,6 +103,7 @@ def test_multinomial_regression_on_wine(fit_intercept, unequal):
     np.testing.assert_allclose(mine.predict_log_proba(X), np.log(theirs.predict_proba(X)), atol=1e-6)
 
 
+@pytest.mark.large
 def test_logistic_regression_with_an_l1_penalty(unequal):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)[:, :8]

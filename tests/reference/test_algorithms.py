@@ -149,6 +149,7 @@ def test_costs_need_not_be_convex_one_by_one():
 
 
 @given(seed=st.integers(0, 10_000), curvature=st.floats(-2.0, 0.5))
+@pytest.mark.large
 def test_the_step_test_for_non_convex_costs_is_safe(seed, curvature):
     """With the chosen step, random quadratics of any local curvature contract as the matrix promises."""
     rng = np.random.default_rng(seed)
@@ -174,6 +175,7 @@ def test_the_step_test_for_non_convex_costs_is_safe(seed, curvature):
 
 
 @given(seed=st.integers(0, 10_000), fraction=st.floats(0.2, 0.99))
+@pytest.mark.large
 def test_gradient_tracking_with_lazy_weights_is_stable_up_to_two_over_l(seed, fraction):
     """W ⪰ 0 and convex costs: any step below 2/L contracts, on any network."""
     rng = np.random.default_rng(seed)

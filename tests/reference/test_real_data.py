@@ -34,7 +34,7 @@ def test_ridge_on_diabetes(sigma):
     np.testing.assert_allclose(answer.x, [*pooled.coef_, pooled.intercept_], rtol=1e-6)
 
 
-@pytest.mark.parametrize("sigma", [None, 1e3])
+@pytest.mark.parametrize("sigma", [pytest.param(None, marks=pytest.mark.large), 1e3])
 def test_logistic_regression_on_breast_cancer(sigma):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)

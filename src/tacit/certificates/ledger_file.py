@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import math
 import sqlite3
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ class LedgerFile:
         fresh = not self.path.exists()
         try:
             self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
+            weakref.finalize(self, _close, self._database)
             self._database.execute("PRAGMA synchronous = FULL")
             self.terms = self._opened({name: value for name, value in terms.items() if value is not None})
             self._database.execute("PRAGMA journal_mode = WAL")
@@ -183,6 +185,12 @@ class LedgerFile:
         """Return the number and the chain of the last row."""
         number, chain = self._database.execute("SELECT number, chain FROM head").fetchone()
         return number, chain
+
+
+def _close(database: sqlite3.Connection) -> None:
+    """Close what nobody holds any more."""
+    with contextlib.suppress(sqlite3.ProgrammingError):  # let go of in another thread: Python closes it
+        database.close()
 
 
 def _stored(epsilon: float) -> float:

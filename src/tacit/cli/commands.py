@@ -89,6 +89,11 @@ COMMANDS: dict[str, Home] = {
     "up": Home(
         "up", "up", "Run every agent as a process of its own, over mutually authenticated TLS, on this machine."
     ),
+    "explore": Home(
+        "explore",
+        "explore_command",
+        "Open a page on this machine: who learns what in a network, runs and attacks, federations as they go.",
+    ),
 }
 
 

@@ -21,7 +21,7 @@ def links(times: LinkTimes) -> go.Figure:
     order = sorted(times.spells, key=lambda link: (link not in absent, -lost.get(link, 0.0)))[:_MOST]
     names = {link: plain(" – ".join(link)) for link in order}
     size, unit = _unit(times.seconds)
-    title = str(times).removesuffix(".")
+    title = times.headline
     shown = f" The {_MOST} that were down longest are drawn." if len(order) < len(times.spells) else ""
     figure = picture(
         title, f"{title}, over {times.seconds / size:.3g} {unit}.{shown}", height=130 + 24 * max(len(order), 2),

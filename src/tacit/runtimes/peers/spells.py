@@ -62,16 +62,21 @@ class LinkTimes:
 
     def __str__(self) -> str:
         """Say it in a sentence."""
+        return f"{self.headline}."
+
+    @property
+    def headline(self) -> str:
+        """The same, as a title."""
         count = len(self.spells)
         if self.absent:
-            return f"{len(self.absent)} of {count} links never came up."
+            return f"{len(self.absent)} of {count} links never came up"
         if self.lost:
             worst = max(self.lost, key=self.lost.__getitem__)
             return (
                 f"{len(self.lost)} of {count} links were lost and came back; {' – '.join(worst)} was down for "
-                f"{self.lost[worst]:.3g} s."
+                f"{self.lost[worst]:.3g} s"
             )
-        return f"{count} link{'s' * (count != 1)} came up and stayed up."
+        return f"{count} link{'s' * (count != 1)} came up and stayed up"
 
 
 def link_times(me: str, neighbours: Iterable[Neighbour], *, start: float, now: float) -> LinkTimes:

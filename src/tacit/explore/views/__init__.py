@@ -1,0 +1,1 @@
+"""The page itself, with NiceGUI: thin, and without a thought of its own."""

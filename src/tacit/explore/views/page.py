@@ -1,0 +1,36 @@
+"""The page: a tab for networks, one for runs, one for federations."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from nicegui import ui
+
+from tacit.explore.sketch import Sketch
+from tacit.explore.views.network_view import NetworkView
+from tacit.explore.views.parts import box, words
+from tacit.report.palette import DARK, LIGHT
+
+TABS = ("Network",)
+
+
+def colours() -> str:
+    """Return the house's colours as variables of a style sheet, light and dark."""
+    light, dark = (" ".join(f"--{name}: {value};" for name, value in vars(each).items()) for each in (LIGHT, DARK))
+    return f":root {{ {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+
+
+def page(sketch: Sketch, name: str) -> None:
+    """Write the whole page for one visitor."""
+    style = files("tacit.explore").joinpath("views", "style.css").read_text("utf-8")
+    ui.add_head_html(f'<meta name="color-scheme" content="light dark"><style>{colours()}\n{style}</style>')
+    with box("explorer"):
+        with ui.element("header"):
+            words("tacit explore", "h1")
+            tabs()
+        box("rule")
+        NetworkView(sketch, name)
+
+
+def tabs() -> None:
+    """Write the tabs."""
