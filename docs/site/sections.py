@@ -50,7 +50,7 @@ SECTIONS = (
             ("protection", "what to hide, and how"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
-            ("liars", "thirty-five ways to lie, and what happens to each"),
+            ("liars", "thirty-six ways to lie, and what happens to each"),
             ("explanation", "the threat model, and what is not promised"),
             ("paper", "the paper, claim by claim"),
         ),
