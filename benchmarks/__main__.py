@@ -13,6 +13,7 @@ from benchmarks import (
     memory,
     optimality,
     peers,
+    reports,
     rounds,
     startup,
     sums,
@@ -34,6 +35,7 @@ _ALL = {
     "distance": distance.main,
     "startup": startup.main,
     "memory": memory.main,
+    "reports": reports.main,
 }
 
 if __name__ == "__main__":

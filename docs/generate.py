@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import house
+import networkx
 from typer.main import get_command
 
 import tacit
 from tacit import errors
-from tacit.algorithms import ALGORITHMS
+from tacit.algorithms import ALGORITHMS, name_of
 from tacit.cli import app
 from tacit.protocol.versions import EDITIONS, common
+from tacit.solving.promised import promised
 
 MADE_BY_TACIT = (
     tacit.federation.SeriesAccount,
@@ -177,6 +179,41 @@ def combinations() -> list[str]:
     return [*table(("algorithm", "adds up", *MECHANISMS), rows), "", *listed]
 
 
+PROMISED = {
+    "least squares": lambda: tacit.LeastSquares([[1.0], [0.5]], [1.0, 0.0]),
+    "logistic": lambda: tacit.Logistic([[1.0], [0.5]], [1.0, 0.0]),
+    "Huber": lambda: tacit.Huber([[1.0], [0.5]], [1.0, 0.0]),
+    "Poisson": lambda: tacit.Poisson([[1.0], [0.5]], [1.0, 0.0]),
+    "with rough terms": lambda: tacit.LeastSquares([[1.0], [0.5]], [1.0, 0.0]) + tacit.L1(0.1),
+    "quadratic, affine, your own": lambda: tacit.Quadratic([[1.0]], [1.0]),
+}
+"""A cost of every kind, to ask what can be promised of it."""
+
+
+def promises() -> list[str]:
+    """Return what is promised of the answer, for which costs and masks, by asking for it."""
+    promise = tacit.DifferentialPrivacy(epsilon=1.0, delta=1e-6, clip=1.0, labels=1.0)
+    mechanisms = {
+        "`SumMasks`": tacit.SumMasks(answer=promise),
+        "`QuadraticMasks`": tacit.QuadraticMasks(10.0, answer=promise),
+        "`AffineMasks`": tacit.AffineMasks(10.0, answer=promise),
+    }
+
+    def cell(kind: str, masks: Any) -> str:
+        problem = tacit.Problem(networkx.complete_graph(4), [PROMISED[kind]() for _ in range(4)])
+        try:
+            made = promised(problem, masks, promise, "auto", weights=None, tree=True)
+        except errors.CostError:
+            return "refused: no bounded sensitivity"
+        except errors.ProtectionError:
+            return "refused: least squares only"
+        by = "any that gossips" if masks.kind == "affine" else f"`{name_of(type(made.choice.algorithm))}`"
+        return f"{made.guarantee.unit}s, by {by}"
+
+    rows = [(kind, *(cell(kind, masks) for masks in mechanisms.values())) for kind in PROMISED]
+    return table(("costs", *mechanisms), rows)
+
+
 def joined(parts: tuple[str, ...]) -> str:
     """Return a list in words, as refusals spell it."""
     return " and ".join([", ".join(parts[:-1])] * bool(parts[:-1]) + [parts[-1]])
@@ -209,6 +246,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "federation": federation_names,
     "algorithms": algorithms,
     "combinations": combinations,
+    "promises": promises,
     "errors": exceptions,
     "releases": releases,
     "house": house.drawing,

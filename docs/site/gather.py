@@ -16,7 +16,9 @@ from api import api_pages
 from sections import SECTIONS, section_page
 
 ROOT = Path(__file__).resolve().parents[2]
-LINK = re.compile(r"(?P<before>\]\(|:link: |(?:src|srcset|href)=\")(?P<target>[^)\s\"#]+)(?P<anchor>#[^)\s\"]*)?")
+LINK = re.compile(
+    r"(?P<before>\]\(|:link: |\{image\} |(?:src|srcset|href)=\")(?P<target>[^)\s\"#]+)(?P<anchor>#[^)\s\"]*)?"
+)
 
 
 def pages() -> dict[Path, str]:
@@ -35,7 +37,7 @@ def gather(folder: Path) -> None:
     for path, place in placed.items():
         if path != ROOT / "README.md":
             text = path.read_text(encoding="utf-8")
-            write(folder / place, moved(text, path, place, placed, folder) if path.suffix == ".md" else text)
+            write(folder / place, moved(text, path, place, placed, folder))
     for name, text in [*api_pages(), *((f"{section.name}.md", section_page(section)) for section in SECTIONS)]:
         write(folder / name, text)
 

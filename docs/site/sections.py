@@ -24,6 +24,10 @@ SECTIONS = (
             ("installation", "pip, uv, pipx, Windows, and machines without a network"),
             ("which-command", "from what you have and want to the command"),
             ("tutorial", "three agents by hand, then twenty with data, certificates, whole costs"),
+            ("gallery", "notebooks with what they print, and scripts"),
+            ("examples/first-steps", "six clinics and their mean waiting time"),
+            ("examples/hospitals", "five sites, one logistic regression"),
+            ("examples/grid", "who is exposed, and which links help"),
         ),
     ),
     Section(
@@ -48,6 +52,7 @@ SECTIONS = (
         (
             ("data-protection", "what leaves the house, what does not, what to ask"),
             ("protection", "what to hide, and how"),
+            ("differential-privacy", "noise in the answer itself, without a server"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("liars", "thirty-six ways to lie, and what happens to each"),

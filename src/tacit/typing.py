@@ -171,6 +171,7 @@ class Findings(NamedTuple):
     loose: Array | None = None  # how much every unknown has to do with what no sum can tell, 0 to 1
     bound: Array | float = np.inf  # the most that is left to gain there; infinite where nothing bounds it
     fell: Array | float = 0.0  # by how much the sum of the costs has fallen
+    noise: Array | None = None  # the deviation of every unknown from noise shares, where there are some
 
 
 @runtime_checkable
@@ -195,6 +196,10 @@ class Algorithm(Protocol):
     """How many rounds show whether it converges; None for as many as usual."""
     adds_slopes: ClassVar[bool] = False
     """Whether it adds up slopes, at kinks too: rough terms need not add up, and the slopes at its end prove it."""
+
+    bounded: ClassVar[bool] = False
+    """Whether it takes a number of sums that is fixed beforehand, each scaled so that one record moves it by no
+    more than its part of a promise: then noise in the sums keeps the promise."""
 
     @property
     def points_at_once(self) -> int:

@@ -51,7 +51,7 @@ from tacit.tables import Column, Dictionary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-EXAMPLES = sorted((ROOT / "examples").iterdir())
+EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".toml"))
 LANGUAGES = {"python", "console", "toml", "text", "sh", "json", "diff"}
 TACIT = Path(sys.executable).parent / "tacit"
 

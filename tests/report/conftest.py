@@ -7,6 +7,17 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.runtimes.peers import LinkTimes
+from tacit.runtimes.peers.spells import Spell
+
+TIMES = LinkTimes(
+    42.0,
+    {
+        ("north", "east"): (Spell(0.4, 12.0, "silent"), Spell(15.0, 41.0, "closed")),
+        ("north", "west"): (Spell(1.2, 41.5, "closed"),),
+        ("north", "south"): (),
+    },
+)
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +58,7 @@ def results(network, problem, answer, model):
         audit = tacit.audit(problem, {0}, privacy=tacit.AffineMasks(50.0), games=200, seed=1)
     return {
         "answer": (answer, {}),
+        "answer of processes": (answer, {"links": TIMES}),
         "answer by sums": (tacit.solve(problem, protect="whole"), {}),
         "answer without masks": (plain, {}),
         "certificate": (tacit.certify(network, any=2, sigma=10.0), {"network": network}),
@@ -56,6 +68,7 @@ def results(network, problem, answer, model):
         "augmentation": (tacit.augment(nx.path_graph(5), any=1), {}),
         "audit": (audit, {}),
         "dispatch": (dispatch("case9"), {}),
+        "dispatch with a full line": (dispatch("case5"), {}),
         "day": (dispatch("case9", profile=[0.7, 1.0, 0.9]), {}),
         "model": (model, {}),
         "summary": (model.summary_, {}),

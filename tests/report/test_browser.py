@@ -12,6 +12,12 @@ PATIENCE = 120_000  # ms
 SERIOUS = ("serious", "critical")
 
 
+KINDS = (
+    "answer", "answer of processes", "answer by sums", "answer without masks", "certificate", "certificate of a cut",
+    "certificate of sums", "design", "augmentation", "audit", "dispatch with a full line", "day", "model", "summary",
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def browser():
     from playwright.sync_api import sync_playwright
@@ -24,7 +30,7 @@ def browser():
 
 SHOWN = [("certificate of a cut", "dark")] + [
     pytest.param(kind, scheme, marks=pytest.mark.browser)
-    for kind in ("answer", "certificate of a cut", "audit", "day", "model")
+    for kind in KINDS
     for scheme in ("light", "dark")
     if (kind, scheme) != ("certificate of a cut", "dark")
 ]

@@ -53,6 +53,14 @@ def test_suggested_links_are_dashed():
     assert len(drawn.x) == 3 * len(links)
 
 
+def test_no_suggested_link_lies_on_others():
+    (drawn,) = traces(figures.network(nx.path_graph(5), suggested=[(0, 4)]), "links that would help")
+    (agents,) = traces(figures.network(nx.path_graph(5), suggested=[(0, 4)]), "agent")
+    (xa, xb), (ya, yb) = drawn.x[:2], drawn.y[:2]
+    away = [abs((xb - xa) * (y - ya) - (yb - ya) * (x - xa)) for x, y in zip(agents.x, agents.y, strict=True)]
+    assert sorted(away)[2] > 0.1, "the three others are beside it"
+
+
 def test_the_chosen_sigma_is_on_the_curve(network):
     certificate = tacit.certify(network, any=1, sigma=7.0)
     figure = figures.hidden_difference(certificate)
@@ -94,6 +102,11 @@ def test_the_matrix_says_what_certificates_say():
         ["", "", "·", ""],
         ["", "", "", "·"],
     ]
+    stops = [stop for stop, _ in drawn.colorscale]
+    assert stops == sorted(stops), "plotly takes another scale in silence"
+    for kind, colour in ((0, LIGHT.card), (1, LIGHT.pale), (3, LIGHT.red)):
+        share = (kind - drawn.zmin) / (drawn.zmax - drawn.zmin)
+        assert next(shade for stop, shade in drawn.colorscale if stop >= share) == colour
 
 
 def test_a_forest_has_every_coefficient_with_its_interval(model):
@@ -148,3 +161,21 @@ def test_of_a_links_two_ends_the_first_is_believed():
     keeper.report(Report("b", "done", spells=(("a", (Spell(11.5, 14.5, "closed"),)),)))
     assert keeper.times() == LinkTimes(4.0, {("a", "b"): (Spell(1.0, 4.0, "closed"),)})
     assert str(keeper.times()) == "1 link came up and stayed up."
+
+
+def test_a_one_line_diagram_has_every_flow_and_shows_full_lines_without_colour_too():
+    from tacit.dispatch import dispatch
+
+    plan = dispatch("case5")
+    figure = figures.one_line(plan)
+    assert len(traces(figure, "flows")) == len(plan.flows) == 6
+    (full,) = traces(figure, "overloaded")
+    assert (full.line.color, full.line.dash) == (LIGHT.red, "dash")
+    assert any("✗ 118 %" in trace.text[0] for trace in traces(figure, "flows"))
+    assert "1 of 6 lines would be overloaded" in figure.layout.title.text.replace("<br>", " ")
+    net = dict.fromkeys([bus for flow in plan.flows for bus in (flow.start, flow.end)], 0.0)
+    for flow in plan.flows:  # what leaves a bus less what comes in is what it gives less what it takes
+        net[flow.start] += flow.mw[0]
+        net[flow.end] -= flow.mw[0]
+    assert sum(net.values()) == pytest.approx(0.0, abs=1e-9)
+    assert sum(mw for mw in net.values() if mw < 0) >= -float(plan.demand[0])

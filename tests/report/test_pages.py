@@ -13,8 +13,8 @@ from tacit.report import html, page_of
 
 MEGABYTE = 1e6
 KINDS = (
-    "answer", "answer by sums", "answer without masks", "certificate", "certificate of a cut", "certificate of sums",
-    "design", "augmentation", "audit", "dispatch", "day", "model", "summary",
+    "answer", "answer of processes", "answer by sums", "answer without masks", "certificate", "certificate of a cut", "certificate of sums",
+    "design", "augmentation", "audit", "dispatch", "dispatch with a full line", "day", "model", "summary",
 )  # fmt: skip
 
 

@@ -12,13 +12,15 @@ from tacit.algorithms.lbfgs import LBFGS
 from tacit.algorithms.multi_consensus import MultiConsensus
 from tacit.algorithms.newton import Newton
 from tacit.algorithms.nids import NIDS
+from tacit.algorithms.noisy_direct import NoisyDirect
+from tacit.algorithms.noisy_newton import NoisyNewton
 from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
 from tacit.algorithms.standardised import Standardised
 from tacit.algorithms.total import Total
 
 _Gossiping = ADMM | DGD | DiminishingDGD | EXTRA | GradientTracking | MultiConsensus | NIDS | OPAPC | PGEXTRA
-_Summing = Bracket | Direct | FISTA | LBFGS | Newton
+_Summing = Bracket | Direct | FISTA | LBFGS | Newton | NoisyDirect | NoisyNewton
 AnyAlgorithm = _Gossiping | _Summing
 
 ALGORITHMS: dict[str, type[AnyAlgorithm]] = {
@@ -43,9 +45,14 @@ ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, 
 """What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
 
+NOISY: dict[str, type[NoisyDirect | NoisyNewton]] = {"direct": NoisyDirect, "newton": NoisyNewton}
+"""What takes the place of an algorithm by sums where the answer is to be differentially private."""
+
+
 def name_of(kind: type) -> str:
     """Return what files and commands call an algorithm or an errand; somebody's own goes by its class."""
-    return next((name for name, known in {**ALGORITHMS, **ERRANDS}.items() if known is kind), kind.__name__)
+    known = [*ALGORITHMS.items(), *ERRANDS.items(), *NOISY.items()]
+    return next((name for name, each in known if each is kind), kind.__name__)
 
 
 __all__ = [
@@ -57,6 +64,7 @@ __all__ = [
     "FISTA",
     "LBFGS",
     "NIDS",
+    "NOISY",
     "OPAPC",
     "PGEXTRA",
     "AnyAlgorithm",
@@ -67,6 +75,8 @@ __all__ = [
     "Landscape",
     "MultiConsensus",
     "Newton",
+    "NoisyDirect",
+    "NoisyNewton",
     "Standardised",
     "Total",
     "name_of",

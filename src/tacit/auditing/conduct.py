@@ -73,6 +73,11 @@ def audit(
         privacy, weights, tree = privacy or problem.privacy, problem.weights, problem.tree
         algorithm = problem.algorithm if algorithm == "auto" else algorithm
         problem = problem.problem
+    if privacy is not None and privacy.answer is not None:
+        raise InputError(
+            "an audit attacks exact answers, and this one is to have noise; leave answer out, and its masks are "
+            "attacked."
+        )
     if privacy is not None and seed is not None:
         privacy = with_seed(privacy, seed)
     n = len(problem.network)

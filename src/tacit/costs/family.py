@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from tacit.costs.batched import vecdot
 from tacit.costs.columns import Units, refuse_units
 from tacit.costs.inner import newton_prox
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, unbounded
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -66,6 +67,9 @@ class Family(ABC):
     facts: Array = np.zeros(0)
     """What a table of a regression needs besides, beginning with the number of records: (..., k). A constant of the
     records that gradients do not tell; nothing unless somebody means to have it added up."""
+
+    kept: RecordLimits | None = None
+    """The public limits that the records were clipped to; None where they are as they came."""
 
     _stacks: ClassVar[tuple[str, ...]]
     """Names of the arrays that gain the agent axis, and are padded with zeros to a common shape."""
@@ -118,6 +122,14 @@ class Family(ABC):
     def secrets(self) -> Secrets | None:
         """What is secret in one agent's cost, by its shape alone; None where nothing is known of it."""
         return None
+
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
+        """Return how far one record can move this cost where records keep *limits*, by public numbers alone."""
+        raise unbounded()
+
+    def clipped(self, limits: RecordLimits) -> Self:
+        """Return the same cost of the same records, each within *limits*; nothing tells whether one was not."""
+        raise unbounded()
 
     @property
     def held(self) -> Array | None:
@@ -242,6 +254,7 @@ class Family(ABC):
             for member, row in zip(members, whole, strict=True):  # the same numbers, held once
                 own = getattr(member, name)
                 member.__dict__[name] = row[tuple(slice(k) for k in np.shape(own))] if np.ndim(own) else own
+        together.kept = members[0].kept if len({member.kept for member in members}) == 1 else None
         together._lowest = np.stack([member.lowest for member in members])
         return together
 

@@ -9,7 +9,7 @@ More than m rows are replaced by the triangular factor of A = QR, which has the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from tacit.costs.family import Curvature, one_per_row, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows
 from tacit.coverage import AffinePart
 from tacit.typing import Array
 
@@ -53,6 +54,7 @@ class LeastSquares(Columns, Quadratic):
             self.records = len(rows)
             rows, b = (rows, b) if len(rows) else (np.zeros((1, m)), np.zeros(1))
         self.affine = -(b @ rows)
+        self._table = rows, b  # to be clipped, where the answer is to be differentially private
         self._some = sampled(rows).copy() if len(rows) > m else None
         self._short = shortened(rows)
         self.A: Array = self._short.factor
@@ -77,6 +79,19 @@ class LeastSquares(Columns, Quadratic):
             penalty=self.l2,
             costs=self._of_one_record,
         )
+
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
+        """Return what (AᵀA, Aᵀb) makes of rows and labels within the limits."""
+        R, B = limits.clip, label_limit(limits)
+        return Sensitivity(slope=R * B, bend=R**2, label=2.0 * R * B, quadratic=True)
+
+    def clipped(self, limits: RecordLimits) -> Self:
+        """Return the cost of shorter rows and smaller labels; with weights, of the weighted ones."""
+        B = label_limit(limits)
+        rows, b = self._table
+        cost = type(self)(shortened_rows(rows, limits), np.clip(b, -B, B))
+        cost.l2, cost.intercept, cost.kept = self.l2, self.intercept, limits
+        return cost
 
     def _of_one_record(self, A: Array, y: Array, l2: Array) -> LeastSquares:
         """Return agents with one record each, (count, 1, m)."""

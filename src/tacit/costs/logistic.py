@@ -7,7 +7,7 @@ The labels y enter through α alone, so affine masks hide the labels when the fe
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from scipy.special import expit
 
 from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows, unbounded
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -43,12 +44,26 @@ class Logistic(RowSum):
         y = one_per_row(y, "y", self.A)
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
-        labels = (y > 0).astype(np.float64)
+        labels = self._marks = (y > 0).astype(np.float64)
         self.affine = -((labels if self.weight is None else self.weight * labels) @ self.A)
         if self.weight is None or self.offset is None:
             self._lowest = np.asarray(-len(y) * np.log(2.0))
         else:  # every row at its own best score
             self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - labels * self.offset))
+
+    def sensitivity(self, limits: RecordLimits) -> Sensitivity:
+        """Return that slopes are between 0 and 1 and bends at most ¼; there are no weights."""
+        if self.weight is not None:
+            raise unbounded()
+        R = limits.clip
+        return Sensitivity(slope=R, bend=0.25 * R**2, label=R, quadratic=False)
+
+    def clipped(self, limits: RecordLimits) -> Self:
+        """Return the cost of shorter rows."""
+        self.sensitivity(limits)
+        cost = type(self)(shortened_rows(self.A, limits), self._marks)
+        cost.l2, cost.intercept, cost.kept = self.l2, self.intercept, limits
+        return cost
 
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:

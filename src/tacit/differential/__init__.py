@@ -1,10 +1,14 @@
 """Differential privacy of the answer: what is promised, and how large the noise shares are."""
 
+from tacit.differential.budget import AnswerBudget
+from tacit.differential.guarantee import AnswerGuarantee
 from tacit.differential.promise import DifferentialPrivacy
 from tacit.differential.sharing import Sharing, share_out
 from tacit.differential.tradeoff import TradeOff
 
 __all__ = [
+    "AnswerBudget",
+    "AnswerGuarantee",
     "DifferentialPrivacy",
     "Sharing",
     "TradeOff",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.dispatch.agents import AgentKind, Agents, agents_of
-from tacit.dispatch.flows import Overload, flows, overloads
+from tacit.dispatch.flows import LineFlow, Overload, flows, line_flows, overloads
 from tacit.dispatch.grid import Grid
 from tacit.dispatch.grid_files import read_grid
 from tacit.dispatch.market import CLOSE, GOSSIPED, SlowWarning, agree_on_price, slowness
@@ -96,7 +96,7 @@ def dispatch(
         price, more = agreed.x, [agreed, *splits]
     answers += more
     leaves = exposed(who) if masked else []
-    checked, full = _lines(grid, output)
+    checked, full, on_lines = _lines(grid, output)
     return Schedule(
         grid=grid.name,
         agents=agents,
@@ -112,6 +112,7 @@ def dispatch(
         records=tuple(answer.record for answer in answers),
         seconds=time.perf_counter() - start,
         overloads=full,
+        flows=on_lines,
         lines_checked=checked,
         says=tuple(statement(who, agreed, sigma=sigma, masked=masked, ramps=grid.has_ramps)),
         protection=agreed.protection(),
@@ -141,16 +142,16 @@ def _refuse_islands(grid: Grid) -> None:
         )
 
 
-def _lines(grid: Grid, output: Array) -> tuple[int | None, tuple[Overload, ...]]:
-    """Return how many lines' limits were looked at, and those that these outputs would overload."""
+def _lines(grid: Grid, output: Array) -> tuple[int | None, tuple[Overload, ...], tuple[LineFlow, ...]]:
+    """Return how many lines' limits were looked at, those that these outputs would overload, and all flows."""
     if grid.lines is None:
-        return None, ()
+        return None, (), ()
     injected = dict(zip(grid.buses, -grid.demand, strict=True))
     for unit, path in zip(grid.generators, output, strict=True):
         injected[unit.bus] = injected[unit.bus] + path
     flow = flows(grid.lines, injected)
     limited = np.isfinite(grid.lines.limit) & np.isfinite(flow).all(axis=1)
-    return int(limited.sum()), overloads(grid.lines, flow)
+    return int(limited.sum()), overloads(grid.lines, flow), line_flows(grid.lines, flow)
 
 
 class _Room(NamedTuple):

@@ -59,6 +59,31 @@ class Overload(NamedTuple):
         return 100.0 * abs(self.mw) / self.limit
 
 
+class LineFlow(NamedTuple):
+    """What a plan puts on one line."""
+
+    line: str
+    start: int | str
+    """The bus it starts at; a name of its own for a node inside a transformer."""
+    end: int | str
+    mw: Array
+    """In every period, (T,), from start to end; NaN where it cannot be known."""
+    limit: float
+    """MW, either way; infinite where none is given."""
+
+
+def line_flows(lines: Lines, flow: Array) -> tuple[LineFlow, ...]:
+    """Return what `flows` has found, line by line."""
+    bus: dict[int, int | str] = {}
+    for name, node in lines.node.items():  # buses that a closed switch joins are one node
+        bus.setdefault(node, name)
+    ends = zip(lines.names, lines.start.tolist(), lines.end.tolist(), flow, lines.limit.tolist(), strict=True)
+    return tuple(
+        LineFlow(name, bus.get(a, f"inside {name}"), bus.get(b, f"inside {name}"), mw, limit)
+        for name, a, b, mw, limit in ends
+    )
+
+
 def flows(lines: Lines, injected: Mapping[int | str, Array]) -> Array:
     """Return MW on every line in every period, (L, T); NaN in a piece of the grid that does not balance by itself.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.dispatch.flows import Overload
+from tacit.dispatch.flows import LineFlow, Overload
 from tacit.showing import Shown, frame
 from tacit.solving import RunRecord
 from tacit.typing import Array
@@ -48,6 +48,8 @@ class Schedule(Shown):
     seconds: float
     overloads: tuple[Overload, ...] = field(repr=False)
     """Lines that these outputs would overload: limits are no part of the dispatch. Known to a simulation only."""
+    flows: tuple[LineFlow, ...] = field(repr=False)
+    """MW on every line, where the source says enough to compute them. Known to a simulation only."""
     lines_checked: int | None = field(repr=False)
     """Lines with a limit whose flows were looked at; None where the source does not say enough for that."""
     says: tuple[str, ...] = field(repr=False)

@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tacit.certificates import augment, calibrated, certify
+from tacit.explore.insight import Insight
 from tacit.explore.sketch import Sketch
 from tacit.listing import listed
 from tacit.network import Network
 
-AT_ONCE = 40
+AT_ONCE = 30
 """Agents up to which links that would help are looked for without being asked."""
 
 
@@ -23,6 +24,12 @@ class Advice(NamedTuple):
 
     sketch: Sketch
     sentence: str
+
+
+def wants_links(sketch: Sketch, insight: Insight) -> bool:
+    """Tell whether links would help against so many agents, and are found in a moment."""
+    exposed = insight.certificate is not None and not insight.good
+    return exposed and len(sketch.agents) <= AT_ONCE and 1 <= len(sketch.coalition) <= 2
 
 
 def worst(sketch: Sketch, size: int, on_progress: Callable[[float], None]) -> Advice:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from tacit.certificates import Certificate, certify, headline, limits
+from tacit.certificates import Certificate, certify, headline
 from tacit.errors import TacitError
 from tacit.explore.sketch import Sketch
 from tacit.listing import listed
@@ -39,11 +39,6 @@ class Insight:
     def first(self) -> str:
         """What one must read: the certificate's headline."""
         return self.sentence if self.certificate is None else headline(self.certificate)
-
-    @property
-    def rest(self) -> str:
-        """The assumptions and limits that follow it."""
-        return "" if self.certificate is None else " ".join(limits(self.certificate))
 
     @property
     def learnt(self) -> str:

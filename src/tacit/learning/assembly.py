@@ -266,4 +266,9 @@ def mechanism(privacy: str | Mechanism | None) -> Mechanism | None:
         if privacy != "sums":
             raise InputError(f"privacy = {privacy!r} is not 'sums', a mechanism such as affine masks, or None.")
         return secret_sums()
+    if privacy is not None and privacy.answer is not None:
+        raise InputError(
+            "answer does not go with estimators: their means, scales, numbers of records and standard errors are "
+            "exact, and would undo the promise; use solve, with costs in public units."
+        )
     return privacy

@@ -11,6 +11,7 @@ from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, ma
 from tacit.masks.mechanism import Hidden, Mechanism
 from tacit.masks.pairing import Pairing, Way, is_computational, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
+from tacit.masks.shares import limits_of
 from tacit.masks.sums import SecretSums, SumMasks
 from tacit.masks.terms import Terms, effective_sigma, has_a_law
 
@@ -49,6 +50,7 @@ __all__ = [
     "has_sigma",
     "is_computational",
     "level_of",
+    "limits_of",
     "mask",
     "masks_at",
     "misfits",

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from tacit.costs import CostStack, Family, Functions
 from tacit.costs.stack import groups
 from tacit.coverage import Coverage, MaskKind
+from tacit.differential import DifferentialPrivacy, share_out
 from tacit.errors import MaskError
 from tacit.lattice import Lattice, default_bound, refuse_coarse
 from tacit.listing import conjoined
@@ -35,6 +36,7 @@ from tacit.masks.gaussian import draw, refuse_undrawn
 from tacit.masks.mechanism import EVERY_ROW, Balanced, Hidden, Manner, Rounded
 from tacit.masks.pairing import Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
+from tacit.masks.shares import ShareKeys, draw_exactly, limits_of, whole_steps
 from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Array, Peers, Summand
@@ -57,8 +59,14 @@ class GaussianMasks:
     seed: int | None = None
     link_scales: ScaledLinks | Mapping[tuple[Any, Any], float] = ()
     pairing: Way = "both"
+    answer: DifferentialPrivacy | None = None
 
     def __post_init__(self) -> None:
+        if self.answer is not None and (self.basis.kind == "basis" or self.link_scales):
+            raise MaskError(
+                "answer goes with affine and quadratic masks, equally wide on every link: of others no sensitivity "
+                "is known."
+            )
         if isinstance(self.link_scales, Mapping):
             pairs = tuple((a, b, float(scale)) for (a, b), scale in self.link_scales.items())
             object.__setattr__(self, "link_scales", pairs)
@@ -168,6 +176,8 @@ class GaussianMasks:
 
     def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
         """Run phase 1 and return the effective cost; the masks are used here and kept nowhere."""
+        if self.answer is not None:
+            return self._hide_with_shares(cost, peers, source, network, self.answer)
         lattice = self.lattice(agents=len(network), links=len(network.links))
         theta = lattice.round(self.basis.read(cost))
         scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
@@ -180,6 +190,37 @@ class GaussianMasks:
         inexact = self._inexact(cost)
         if inexact.any():
             effective = Blurred(effective, Blur.drawn(inexact, source, peers, lattice))
+        return Balanced(effective, Rounded(peers, len(network) * lattice.step / 2.0), masks, lattice)
+
+    def _hide_with_shares(
+        self, cost: Any, peers: Peers, source: Source, network: Network, promise: DifferentialPrivacy
+    ) -> Hidden:
+        """Run phase 1 with masks that add up to noise: everybody's share, on top of masks that cancel.
+
+        Masks are drawn as exactly as shares: what is promised holds for their law, far out as well. Coefficients
+        beyond the bound are cut off there, and nobody complains.
+        """
+        lattice = self.lattice(agents=len(network), links=len(network.links))
+        moved = _moved(cost, self.basis, promise)
+        share = share_out(network, promise, sigma=self.sigma / moved).share
+        if 32.0 * share * moved > lattice.bound:
+            raise MaskError(
+                f"bound = {lattice.bound:g} leaves no room for noise shares of {share * moved:.3g}; use a public "
+                f"bound of at least {32.0 * share * moved:.3g}."
+            )
+        most = lattice.bound - 16.0 * share * moved
+        scales = self.basis.scales(cost.dim) / self.basis.extremes[1]
+        theta = lattice.round(np.clip(self.basis.read(cost), -most, most))
+        links = pair(self.pairing, source, peers)
+        wide = np.ceil(np.ldexp(self.sigma * scales, -lattice.exponent)).astype(np.int64)
+        terms = _net(*links.terms(lambda s: lattice.step * draw_exactly(s, peers.links, wide)))
+        refuse_undrawn(terms, peers, lattice)
+        masks = peers.total(terms)
+        keys = ShareKeys.drawn(len(np.atleast_2d(theta)), source, peers)
+        steps = whole_steps(share, lattice.step, len(scales), moved=moved)
+        words = np.ldexp(theta, -lattice.exponent).astype(np.int64).view(np.uint64)
+        shares = keys.draw(b"coefficients", words, np.ceil(steps * scales).astype(np.int64))
+        effective = self.basis.fold(cost, theta + masks + lattice.step * shares)
         return Balanced(effective, Rounded(peers, len(network) * lattice.step / 2.0), masks, lattice)
 
     def _inexact(self, cost: Any) -> NDArray[np.bool_]:
@@ -233,6 +274,16 @@ class BasisMasks(GaussianMasks):
     def basis(self) -> Basis:
         """The functions given."""
         return Components(self.functions) if isinstance(self.functions, Functions) else self.functions
+
+
+def _moved(cost: Any, basis: Basis, promise: DifferentialPrivacy) -> float:
+    """Return how far one label, or one record, can move the coefficients; refuse costs that were not clipped."""
+    limits = limits_of(promise)
+    parts = [group.cost for group in groups(cost)]
+    if any(part.kept != limits for part in parts):
+        raise MaskError("costs are clipped to the promise's limits before they are masked; solve does so.")
+    bounds = [part.sensitivity(limits) for part in parts]
+    return max(bound.label if basis.kind == "affine" else bound.whole for bound in bounds)
 
 
 def mask(r: Array, peers: Peers) -> Array:

@@ -16,7 +16,7 @@ from tacit.errors import InputError
 from tacit.masks.basis import AffineMasks, GaussianMasks, QuadraticMasks
 from tacit.masks.mechanism import Mechanism
 from tacit.masks.pairing import Way
-from tacit.masks.sums import SumMasks
+from tacit.masks.sums import BOUND, SumMasks
 
 Level = Literal["sums", "affine", "quadratic", "none"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -47,8 +47,7 @@ def masks_at(
     if level == "none":
         return None
     if level == "sums":
-        limit = {} if bound is None else {"bound": bound}
-        return SumMasks(words=words, seed=seed, pairing=pairing, **limit)
+        return SumMasks(BOUND if bound is None else bound, words=words, seed=seed, pairing=pairing)
     if sigma is None:
         raise InputError(needs_sigma(level))
     return _WITH_SIGMA[level](sigma, bound=bound, seed=seed, pairing=pairing)
@@ -67,7 +66,7 @@ def misfits(level: Level, *, sigma: float | None = None, words: int = 1) -> list
 def has_level(masks: Mechanism | None) -> bool:
     """Tell whether a word and its settings say all about *masks*, so that whoever reads them has the same masks."""
     known = isinstance(masks, GaussianMasks | SumMasks) and masks.kind != "basis" and not masks.scale_of
-    return masks is None or known
+    return masks is None or (known and masks.answer is None)
 
 
 def level_of(masks: Mechanism | None) -> Level:
@@ -75,5 +74,7 @@ def level_of(masks: Mechanism | None) -> Level:
     if masks is None:
         return "none"
     if masks.kind == "basis" or not has_level(masks):
-        raise InputError("affine and quadratic masks and secret sums have a level, without scales of single links.")
+        raise InputError(
+            "affine and quadratic masks and secret sums have a level, without scales of single links and answer."
+        )
     return masks.kind

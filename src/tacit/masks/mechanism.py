@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from tacit.coverage import Coverage, MaskKind
+from tacit.differential import DifferentialPrivacy
 from tacit.lattice import Lattice
 from tacit.masks.coefficients import AnyCost, Basis
 from tacit.masks.pairing import Way
@@ -82,6 +83,10 @@ class Manner(Protocol):
     def sums(self) -> tuple[Summand, ...]:
         """Return what it adds up over the network."""
 
+    @property
+    def bounded(self) -> bool:
+        """Tell whether its sums are few and scaled to what one record can move."""
+
 
 class Mechanism(Protocol):
     """Frozen settings, the same at every agent and open to all.
@@ -129,6 +134,11 @@ class Mechanism(Protocol):
     @property
     def seed(self) -> int | None:
         """Return what makes the masks reproducible, and the run NOT PRIVATE; None for real masks."""
+        return None
+
+    @property
+    def answer(self) -> DifferentialPrivacy | None:
+        """Return what is promised of the answer itself; None where it is exact."""
         return None
 
     @property

@@ -20,6 +20,7 @@ others: the same share on changed numbers would tell the change as it is.
 
 from __future__ import annotations
 
+import math
 from decimal import Context, Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -28,6 +29,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.costs.sensitivity import RecordLimits
+from tacit.differential import DifferentialPrivacy
 from tacit.errors import MaskError
 from tacit.masks.randomness import Keystream, Source
 from tacit.typing import Peers, Words
@@ -35,6 +38,7 @@ from tacit.typing import Peers, Words
 _WORDS = 4  # of a key
 _UNSURE = 2.0**-36  # relative: a float64's exp, of a γ made of a few products, is off by far less
 _LARGEST = 2**52  # steps: then all that is computed stays within 63 bits
+_FLOATS = 2.0**-12
 Integers = NDArray[np.int64]
 
 
@@ -138,6 +142,36 @@ def _settled(bits: RandomWords, word: int, gamma: Fraction) -> bool:
         numerator, known, digits = (numerator << 64) | int(bits.words(1)[0]), known + 64, digits + 30
 
 
+def draw_exactly(source: Source, links: int, deviations: Integers) -> Integers:
+    """Return a row for every link, of these deviations in whole steps: masks whose law is exact far out as well."""
+    keys: Words = source.words(links * _WORDS).reshape(links, _WORDS)
+    return np.stack([_row(Keystream(key.tobytes()), deviations) for key in keys])
+
+
+def _row(bits: RandomWords, deviations: Integers) -> Integers:
+    out = np.empty(len(deviations), dtype=np.int64)
+    for deviation in np.unique(deviations):
+        columns = np.flatnonzero(deviations == deviation)
+        out[columns] = discrete_gaussian(bits, len(columns), int(deviation))
+    return out
+
+
+def limits_of(promise: DifferentialPrivacy) -> RecordLimits:
+    """Return the limits on records that *promise* is made under."""
+    return RecordLimits(clip=float(promise.clip or 0.0), labels=promise.labels)
+
+
+def whole_steps(share: float, step: float, numbers: int, *, moved: float = 1.0) -> int:
+    """Return the deviation of a share in whole steps, for so many numbers that are rounded to steps first.
+
+    *share* is for a record that moves them by 1, and *moved* is by how much it does.
+
+    It is a little more than was asked for. Rounding moves two worlds apart by up to a step a number; and totals of
+    n records of length 1, added up as floats, by up to n²·2⁻⁵², which is 2⁻¹² for a million of them.
+    """
+    return math.ceil(share * (moved / step * (1.0 + _FLOATS) + math.sqrt(numbers)))
+
+
 class ShareKeys:
     """One secret per agent for one run, and the shares that follow from it. Nothing shows the secrets."""
 
@@ -152,13 +186,14 @@ class ShareKeys:
         first = np.cumsum(degrees) - degrees  # the first of every agent's links
         return cls([words[k].tobytes() for k in first])
 
-    def draw(self, purpose: bytes, numbers: Words, deviation: int) -> Integers:
-        """Return shares for *numbers*, (agents, p) or (p,), in whole steps; they belong to these numbers alone."""
+    def draw(self, purpose: bytes, numbers: Words, deviations: Integers | int) -> Integers:
+        """Return shares for *numbers*, (agents, p) or (p,), in whole steps; they belong to these numbers alone.
+
+        *deviations* is one for all, or one for every column.
+        """
         rows = numbers.reshape(len(self._keys), -1)
-        drawn = [
-            discrete_gaussian(_belonging(key, purpose, row), len(row), deviation)
-            for key, row in zip(self._keys, rows, strict=True)
-        ]
+        each = np.broadcast_to(np.asarray(deviations, dtype=np.int64), rows.shape[1:])
+        drawn = [_row(_belonging(key, purpose, row), each) for key, row in zip(self._keys, rows, strict=True)]
         return np.stack(drawn).reshape(numbers.shape)
 
     def __repr__(self) -> str:

@@ -17,27 +17,32 @@ from an older state runs there again: its keystream turns with every total, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.costs.pieces import Piece, Pieces
+from tacit.costs.stack import groups
 from tacit.coverage import GENERAL, Coverage, MaskKind
-from tacit.errors import ProtectionError, ProtocolError, RangeError
+from tacit.differential import DifferentialPrivacy, share_out
+from tacit.errors import MaskError, ProtectionError, ProtocolError, RangeError
 from tacit.masks.coefficients import AnyCost
 from tacit.masks.fixed_point import FixedPoint, OneWord, Ring
 from tacit.masks.mechanism import EVERY_ROW, Hidden, Manner
 from tacit.masks.pairing import Pairing, Way, pair, refuse_unknown
 from tacit.masks.randomness import Source
+from tacit.masks.shares import ShareKeys, limits_of, whole_steps
 from tacit.masks.terms import Terms
 from tacit.network import Network
 from tacit.typing import Array, Numbers, Peers, Rows, Words
 
 BOUND = 2.0**20
 _DRAWN = 1 << 18  # words of all links that a simulation of many agents draws at a time
+_BELOW = 48  # bits of a noise share
 _PIECE = 1000  # numbers: few enough for the cache, and rows out of step with its pages of 4 KiB
 
 
@@ -50,15 +55,20 @@ class SumMasks:
     takes 128 bits instead of 64, for bounds so large that the step would be too coarse. *seed* makes the masks
     reproducible for simulations: the run is then NOT PRIVATE, and says so. *pairing* says how the ends of a link
     come to know its random terms (`tacit.masks.pairing`); "seeds" saves their messages and is computational.
+    *answer* promises that the sums, and the answer with them, are differentially private: every agent adds a noise
+    share of its own, and numbers beyond the bound are cut off, not complained about.
     """
 
     bound: float = BOUND
     words: int = 1
     seed: int | None = None
     pairing: Way = "both"
+    answer: DifferentialPrivacy | None = None
 
     def __post_init__(self) -> None:
         refuse_unknown(self.pairing)
+        if self.answer is not None and self.words != 1:
+            raise MaskError("words = 2 does not go with answer: shares are drawn for numbers of one word.")
         self.fixed_point(agents=2)  # refuse an impossible bound where it is written
 
     def fixed_point(self, *, agents: int) -> FixedPoint:
@@ -99,11 +109,16 @@ class SumMasks:
         return Terms(bound=fixed.bound, step=fixed.step, noise=noise, words=self.words, sum_error=fixed.error)
 
     def refuses(self, algorithm: Manner, cost: AnyCost | None = None) -> str | None:
-        """Refuse gossip: it sends what is not a sum."""
+        """Refuse gossip, which sends what is not a sum, and exact sums where the answer is to be noisy."""
         if not algorithm.sums:
             return (
                 "it gossips: every message is an agent's own estimate, not a sum, and uniform masks cannot stay on "
                 "it; use 'direct', 'newton', 'lbfgs' or 'fista', or affine masks."
+            )
+        if self.answer is not None and not algorithm.bounded:
+            return (
+                "it takes as many sums as the data ask for, and what one record does to them has no bound: noise "
+                "that is fixed beforehand would promise nothing; use 'direct' for least squares, or 'newton'."
             )
         return None
 
@@ -113,8 +128,20 @@ class SumMasks:
 
     def hide(self, cost: Any, peers: Peers, source: Source, *, network: Network, rows: slice = EVERY_ROW) -> Hidden:
         """Return the cost as it is, and peers that can do nothing but add up in secret."""
-        links = pair(self.pairing, source, peers)
-        return Hidden(cost, SecretSums(peers, source, self.fixed_point(agents=len(network)), links))
+        links, fixed = pair(self.pairing, source, peers), self.fixed_point(agents=len(network))
+        if self.answer is None:
+            return Hidden(cost, SecretSums(peers, source, fixed, links))
+        if any(group.cost.kept != limits_of(self.answer) for group in groups(cost)):
+            raise MaskError("costs are clipped to the promise's limits before they are added up; solve does so.")
+        share = share_out(network, self.answer).share
+        if 16.0 * share > fixed.bound:
+            raise MaskError(
+                f"bound = {fixed.bound:g} is too small beside noise shares of {share:.3g}: sums would wrap round; "
+                f"use a public bound of at least {16.0 * share:.3g}."
+            )
+        coarse = math.ceil(math.log2(share)) - _BELOW  # steps need not be finer than that beside noise
+        fixed = replace(fixed, exponent=max(fixed.exponent, coarse))
+        return Hidden(cost, NoisySums(peers, source, fixed, links, share=share, sums=1 + self.answer.sums))
 
 
 class SecretSums:
@@ -222,6 +249,40 @@ class SecretSums:
 
     def __repr__(self) -> str:
         return "SecretSums(…)"
+
+
+class NoisySums(SecretSums):
+    """`Peers` that add up in secret with a noise share from everybody, a number of times that is fixed beforehand.
+
+    What is added up is scaled by the algorithm so that one record moves it by 1 at most, or by its part of a
+    promise that several sums share. A number beyond the public bound is cut off there, which moves two worlds no
+    farther apart: whoever complained would say, without any noise, that a record is unusual.
+    """
+
+    def __init__(
+        self, peers: Peers, source: Source, fixed_point: FixedPoint, pairing: Pairing, *, share: float, sums: int
+    ) -> None:
+        super().__init__(peers, source, fixed_point, pairing)
+        self._share, self._left = share, sums
+
+    def sum(self, v: Any, add: Callable[[Any, Any], Any] = np.add) -> Any:
+        """Return Σ_i (v_i + η_i), with shares that belong to these numbers at this place of the run."""
+        if add is not np.add:
+            raise ProtectionError("secret sums add up, and nothing else: masks do not cancel in another operation.")
+        if not self._left:
+            raise ProtectionError("all the sums that were promised have been taken; one more would tell more.")
+        self._left -= 1
+        fixed, source = self._fixed_point, self._source
+        cut = np.clip(np.nan_to_num(np.asarray(v, dtype=np.float64)), -fixed.bound, fixed.bound)
+        words = fixed.encode(cut)
+        keys = ShareKeys.drawn(len(np.atleast_2d(cut)), source, self._peers)
+        words += keys.draw(b"a sum", words, whole_steps(self._share, fixed.step, cut.shape[-1])).view(np.uint64)
+        total = self._peers.sum(masked(words, self._pairing, self._peers, fixed.ring), add=fixed.ring.add)
+        source.turn(total.tobytes())
+        return fixed.decode(total)
+
+    def __repr__(self) -> str:
+        return "NoisySums(…)"
 
 
 def masked(words: Words, pairing: Pairing, peers: Peers, ring: Ring, *, more: bool = False) -> Words:

@@ -6,11 +6,25 @@ import typing as _typing
 from pathlib import Path as _Path
 
 from tacit.report import figures, html
+from tacit.report.displays import CoefficientsDisplay, ConvergenceDisplay
 from tacit.report.page import Listing, Page, Section
 from tacit.report.pages import page_of
+from tacit.report.saving import save
 from tacit.report.style import dark
 
-__all__ = ["Listing", "Page", "Section", "dark", "figures", "fragment", "page_of", "write"]
+__all__ = [
+    "CoefficientsDisplay",
+    "ConvergenceDisplay",
+    "Listing",
+    "Page",
+    "Section",
+    "dark",
+    "figures",
+    "fragment",
+    "page_of",
+    "save",
+    "write",
+]
 
 
 def write(result: _typing.Any, path: str | _Path, **context: _typing.Any) -> _Path:

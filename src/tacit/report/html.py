@@ -23,7 +23,8 @@ def html(page: Page) -> str:
     pictured = any(section.figures for section in page.sections)
     return _template("page.html").render(
         page=page, light=vars(LIGHT), dark=vars(DARK), twins=_script(twins()),
-        figure=_figure, headline=_title, says=alternative, plotly=get_plotlyjs() if pictured else "",
+        figure=_figure, headline=_title, says=alternative, caption=_caption,
+        plotly=get_plotlyjs() if pictured else "",
     )  # fmt: skip
 
 
@@ -69,6 +70,12 @@ def _figure(figure: go.Figure) -> str:
 
 def _title(figure: go.Figure) -> str:
     return str(figure.layout.title.text or "").replace("<br>", " ")
+
+
+def _caption(figure: go.Figure) -> str:
+    """Return what a picture says beyond its headline."""
+    rest = alternative(figure).removeprefix(_title(figure)).lstrip(".,;: ")
+    return rest[:1].upper() + rest[1:]
 
 
 def _script(value: object) -> str:

@@ -15,6 +15,8 @@ from tacit.report.palette import LIGHT, LINES, twins
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 _WIDTH = 64  # characters of a title before it breaks
 _LABEL = 16  # pixels that the label of a line takes
+END = "end"
+"""The name of a label at the end of a line: where a page is narrow, it moves to the line's other side."""
 _FRAME = 120  # pixels of a picture above and below its axes
 _AXIS = {
     "showgrid": True, "gridcolor": LIGHT.rule, "linecolor": LIGHT.rule, "zeroline": False, "ticks": "",
@@ -88,7 +90,12 @@ def draw(figure: go.Figure, *lines: Trail) -> None:
     for line, (x, y) in sorted(ends, key=lambda pair: pair[1][1]):  # from the lowest up
         place = pixels * _on(figure.layout.yaxis, y)
         below = max(place, below + _LABEL)
-        note(figure, x, y, line.label, line.colour, xanchor="left", xshift=6, yshift=below - place)
+        note(figure, x, y, line.label, line.colour, xanchor="left", xshift=6, yshift=below - place, name=END)
+    across = [x for line in lines for x in line.x]
+    if across and figure.layout.xaxis.range is None:  # a label would widen it
+        low, high = _on(figure.layout.xaxis, min(across)), _on(figure.layout.xaxis, max(across))
+        low = min(low, 0.0) if figure.layout.xaxis.rangemode == "tozero" else low
+        figure.update_layout(xaxis_range=[low, high if high > low else low + 1.0])
     figure.update_layout(margin_r=24 + 7.5 * max((len(line.label) for line, _ in ends), default=0))
 
 

@@ -112,6 +112,7 @@ def run(
         verdict=first.verdict,
         history=first.history,
         doubt=first.doubt,
+        noise=first.noise,
     )
 
 

@@ -70,6 +70,8 @@ class Run:
     history: tuple[Check, ...] = field(repr=False)
     doubt: Doubt | None = None
     """What no sum could tell, where the algorithm knows."""
+    noise: Array | None = field(default=None, repr=False)
+    """The deviation of every unknown from noise shares, (m,), where the algorithm knows."""
 
 
 class Hide(Protocol):

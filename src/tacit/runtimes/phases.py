@@ -74,6 +74,8 @@ class Outcome(NamedTuple):
     facts: Array | None = None
     """What a table needs besides, added up over all agents, where the algorithm does that."""
     doubt: Doubt | None = None
+    noise: Array | None = None
+    """The deviation of every unknown from noise shares, where the algorithm knows."""
 
 
 def run_agent(
@@ -146,6 +148,7 @@ def run_agent(
         None if findings.value is None else float(findings.value),
         findings.facts,
         doubt,
+        findings.noise,
     )
 
 

@@ -135,8 +135,9 @@ def run(
                 done += 1
             conclusion = watch.look(done, Look.read(observer.tell(before, state)))
     x = np.broadcast_to(state.x, (len(network), cost.dim))
-    doubt = Doubt.of(job.findings(state))
+    findings = job.findings(state)
+    doubt = Doubt.of(findings)
     return Run(
         x=x, rounds=done, traffic=stacked.traffic, verdict=conclusion.with_doubt(doubt),
-        history=tuple(watch.history), doubt=doubt,
+        history=tuple(watch.history), doubt=doubt, noise=findings.noise,
     )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
 from tacit.certificates.finite import finite_or_none
+from tacit.differential import AnswerGuarantee
 from tacit.errors import VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
@@ -75,6 +76,20 @@ class Answer(Shown):
         stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
         return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
 
+    @property
+    def guarantee(self) -> AnswerGuarantee | None:
+        """What holds of the answer itself; None where it is exact, or where a stamp takes the promise back.
+
+        What a network exposes of exact sums does not: shares are as large as the worst coalition makes them.
+        """
+        phase1 = self.record.phase1
+        return None if phase1 is None or voided(beyond_the_network(self.record.stamps)) else phase1.answer
+
+    @property
+    def noise(self) -> Array | None:
+        """The deviation of every unknown from noise shares, to first order; None where nobody knows it."""
+        return None if self.record.noise is None else np.array(self.record.noise)
+
     def privacy(self, *, any: int = 1) -> list[str]:
         """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""
         return self._lines(*self._against(any))
@@ -123,6 +138,8 @@ class Answer(Shown):
     def _lines(self, stamps: list[Stamp], certificate: Certificate | None) -> list[str]:
         """Return the lines of all commands; where one agent learns too much, also what σ hides from outsiders."""
         lines = privacy_lines(stamps, certificate)
+        if self.guarantee is not None:
+            lines = [*lines, self.guarantee.headline()]
         elsewhere = beyond_the_network(stamps)
         lost = voided(stamp for stamp in elsewhere if not stamp.agents)
         weak = voided(stamp for stamp in stamps if stamp not in elsewhere)

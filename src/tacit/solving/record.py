@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tacit.coverage import Coverage
+from tacit.differential import AnswerGuarantee
 from tacit.masks import is_computational
 from tacit.runtimes import Check
 from tacit.runtimes.doubt import Doubt
@@ -42,6 +43,8 @@ class Phase1(msgspec.Struct, frozen=True, kw_only=True):
     """How the ends of a link came to know its random terms; with seeds all guarantees are computational."""
     hide: float | None = None
     """How large a difference was declared to be hidden."""
+    answer: AnswerGuarantee | None = None
+    """What holds of the answer itself, where noise shares make it differentially private."""
 
     def __str__(self) -> str:
         width = f"with σ = {self.sigma:g}" if self.sigma is not None else "of no known law,"
@@ -105,6 +108,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What may be inexact, in sentences."""
     doubt: Doubt | None = None
     """Unknowns that what was added up does not determine, and how much may be left to gain."""
+    noise: list[float] | None = None
+    """The deviation of every unknown from noise shares, to first order, where the algorithm knows."""
     tells: Telling | None = None
     """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 

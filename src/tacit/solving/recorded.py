@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.costs import stack
+from tacit.differential import AnswerGuarantee
 from tacit.runtimes import Job, Run
 from tacit.solving.record import Phase1, Phase2, RunRecord
 from tacit.solving.telling import Telling
@@ -26,6 +27,7 @@ def recorded(
     cautions: list[str],
     tells: Telling | None,
     hide: float | None,
+    guarantee: AnswerGuarantee | None = None,
 ) -> RunRecord:
     """Return the record of a finished run; *reason* says why its algorithm was taken."""
     settings: Any = job.algorithm
@@ -39,7 +41,7 @@ def recorded(
         runtime=runtime,
         private=job.privacy is not None and not voided(stamps),
         stamps=stamps,
-        phase1=_phase1(job, hide),
+        phase1=_phase1(job, hide, guarantee),
         phase2=Phase2(
             algorithm=type(job.algorithm).__name__,
             settings=dataclasses.asdict(settings),
@@ -63,10 +65,11 @@ def recorded(
         doubt=run.doubt,
         warnings=cautions,
         tells=tells,
+        noise=None if run.noise is None else run.noise.tolist(),
     )
 
 
-def _phase1(job: Job, hide: float | None) -> Phase1 | None:
+def _phase1(job: Job, hide: float | None, guarantee: AnswerGuarantee | None) -> Phase1 | None:
     privacy = job.privacy
     if privacy is None:
         return None
@@ -84,4 +87,5 @@ def _phase1(job: Job, hide: float | None) -> Phase1 | None:
         sum_error=terms.sum_error,
         pairing=privacy.pairing,
         hide=hide,
+        answer=guarantee,
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm, name_of
+from tacit.differential import AnswerGuarantee
 from tacit.errors import InputError
 from tacit.masks import Mechanism, drawn_once
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Job, Progress, Run, StoppingRule
@@ -19,6 +20,7 @@ from tacit.solving.by_name import runtime_called
 from tacit.solving.choice import Choice, choose
 from tacit.solving.floor import rounding_floor
 from tacit.solving.problem import Problem
+from tacit.solving.promised import promised
 from tacit.solving.protection import Protection, mechanism_for
 from tacit.solving.reconsidered import reconsidered
 from tacit.solving.recorded import recorded
@@ -68,7 +70,7 @@ def solve(
     runs = runtime_called(runtime)
     if hide is not None and not (np.isfinite(hide) and hide > 0):
         raise InputError(f"hide = {hide} must be a positive number: how large a difference is to be hidden.")
-    job, choice, stamps, cautions, tells = prepare(
+    job, choice, stamps, cautions, tells, guarantee = prepare(
         problem,
         privacy=privacy,
         protect=protect,
@@ -91,11 +93,12 @@ def solve(
         tells = tells.after(run.rounds)
         stamps = [stamp for stamp in stamps if stamp.reason != "answer tells"] + stamps_of(tells)
     sentences = [*cautions]
-    coarse = _coarse(problem, privacy, run)
+    coarse = _coarse(problem, privacy, run) if guarantee is None else None  # it looks at curvatures
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         sentences.append(coarse)
-    run = reconsidered(problem, run, choice.algorithm, job.floor)
+    if guarantee is None:  # what noise leaves to gain says nothing, and looking would tell
+        run = reconsidered(problem, run, choice.algorithm, job.floor)
     if run.doubt is not None:
         sentences.append(run.doubt.sentence())
         warnings.warn(sentences[-1], CollinearWarning, stacklevel=2)
@@ -110,6 +113,7 @@ def solve(
             cautions=sentences,
             tells=tells,
             hide=hide,
+            guarantee=guarantee,
         ),
         network=problem.network,
     )
@@ -125,6 +129,8 @@ class Prepared(NamedTuple):
     """What may be inexact, or take more rounds than are allowed, in sentences."""
     tells: Telling | None
     """How much of what is hidden the run will tell; None where nothing is hidden, or nothing is known of it."""
+    guarantee: AnswerGuarantee | None = None
+    """What will hold of the answer, where it is to be differentially private."""
 
 
 def prepare(
@@ -140,10 +146,16 @@ def prepare(
 ) -> Prepared:
     """Choose, refuse what does not protect, and return the run that `solve` would start."""
     privacy = mechanism_for(problem, privacy, protect, tree=tree)
+    guarantee, choice = None, None
+    if privacy is not None and privacy.answer is not None:
+        problem, choice, guarantee = promised(
+            problem, privacy, privacy.answer, algorithm, weights=weights, tree=tree
+        )
     if drawn_once(privacy):
         privacy.row_scales(problem.network)  # refuse scales of links that are not there
         privacy.basis.read(problem.stack)  # and costs that the basis does not fit
-    choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)
+    if choice is None:
+        choice = choose(problem, algorithm, weights=weights, privacy=privacy, tree=tree)
     job = Job(
         network=problem.network,
         costs=problem.costs,
@@ -154,17 +166,26 @@ def prepare(
         weights=choice.weights,
         privacy=privacy,
         rule=StoppingRule(tolerance=tolerance, max_rounds=max_rounds),
-        floor=rounding_floor(
-            privacy,
-            problem.network,
-            problem.dim,
-            curvature=problem.least_curvature,
-            exact=privacy is None or privacy.coverage(problem.stack).exact,
-        ),
+        floor=_floor(problem, privacy),
     )
+    if guarantee is not None:
+        return Prepared(job, choice, stamped(problem, privacy), [], None, guarantee)
     tells, more = telling(problem, job)
     cautions = [*_cautions(problem, privacy, choice), *confined.caution(problem, privacy, choice, max_rounds)]
     return Prepared(job, choice, [*stamped(problem, privacy), *more], cautions, tells)
+
+
+def _floor(problem: Problem, privacy: Mechanism | None) -> float:
+    """Return the rounding floor of x; zero where curvature is a secret that nothing may depend on."""
+    if privacy is not None and privacy.answer is not None and privacy.kind != "affine":
+        return 0.0
+    return rounding_floor(
+        privacy,
+        problem.network,
+        problem.dim,
+        curvature=problem.least_curvature,
+        exact=privacy is None or privacy.coverage(problem.stack).exact,
+    )
 
 
 def _cautions(problem: Problem, privacy: Mechanism | None, choice: Choice) -> list[str]:

@@ -86,7 +86,7 @@ class NetworkView:
         self._mark_mode("corrupt")
 
     def _hear(self) -> None:
-        self.drawing.on("clicked", lambda e: self._take(self.sketch.clicked(self.sketch.named(e.args["agent"]))))
+        self.drawing.on("clicked", lambda e: self._click(e.args["agent"]))
         self.drawing.on("moved", lambda e: self._move(e.args["agent"], e.args["at"]))
         self.drawing.on("joined", lambda e: self._join(*e.args["link"]))
         self.drawing.on(
@@ -112,8 +112,8 @@ class NetworkView:
             with box("statement") as self.statement:
                 self.first = mark(words("", "p", "first"), data_test="first")
             with box("limits", "details"):
-                words("Assumptions, and what is not covered", "summary")
-                self.rest = words("", "p", "soft")
+                words("The whole sentence, with assumptions and limits", "summary")
+                self.rest = mark(words("", "p", "soft"), data_test="statement")
             self.learnt = words("", "p", "learnt")
             with ui.element("dl"):
                 self.numbers: list[tuple[Element, Element]] = [
@@ -204,6 +204,17 @@ class NetworkView:
 
     def _place(self, at: list[float]) -> tuple[float, float]:
         return at[0] / self.drawing.scale, at[1] / self.drawing.scale
+
+    async def _click(self, name: str) -> None:
+        """Corrupt an agent; on a small network, look at once for links that would help."""
+        self._take(self.sketch.clicked(self.sketch.named(name)))
+        before = self.sketch
+        if not answers.wants_links(before, self.insight):
+            return
+        advice = await run.io_bound(answers.helping_links, before, len(before.coalition), lambda share: None)
+        if advice is not None and self.sketch is before:  # or somebody has gone on drawing
+            self._take(advice.sketch)
+            self.waiting.say(advice.sentence)
 
     def _move(self, name: str, at: list[float]) -> None:
         self.sketch = self.sketch.moved(self.sketch.named(name), self._place(at))
@@ -327,7 +338,7 @@ class NetworkView:
         self.verdict.classes(remove="good bad", add="good" if insight.good else "bad")
         self.statement.classes(remove="alarming", add="" if insight.good else "alarming")
         say(self.first, insight.first)
-        say(self.rest, insight.rest)
+        say(self.rest, insight.sentence)
         say(self.learnt, insight.learnt)
         for (name, value), (label, text) in zip(self.numbers, insight.shown_numbers, strict=True):
             say(name, label)

@@ -7,11 +7,12 @@ from importlib.resources import files
 from nicegui import ui
 
 from tacit.explore.sketch import Sketch
+from tacit.explore.views.federation_view import FederationView
 from tacit.explore.views.network_view import NetworkView
 from tacit.explore.views.parts import box, words
+from tacit.explore.views.run_view import RunView
+from tacit.explore.views.tabs import Tabs
 from tacit.report.palette import DARK, LIGHT
-
-TABS = ("Network",)
 
 
 def colours() -> str:
@@ -27,10 +28,12 @@ def page(sketch: Sketch, name: str) -> None:
     with box("explorer"):
         with ui.element("header"):
             words("tacit explore", "h1")
-            tabs()
+            tabs = Tabs(("Network", "Run", "Federation"))
         box("rule")
-        NetworkView(sketch, name)
-
-
-def tabs() -> None:
-    """Write the tabs."""
+        with tabs.panel("Network"):
+            NetworkView(sketch, name)
+        with tabs.panel("Run"):
+            RunView()
+        with tabs.panel("Federation"):
+            FederationView()
+        tabs.choose("Network")

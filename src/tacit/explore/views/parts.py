@@ -48,8 +48,7 @@ def button(text: str, act: Act, style: str = "", **attributes: str) -> Element:
 def field(label: str, value: str, act: Act | None, *, style: str = "", **attributes: str) -> Element:
     """Return a field with its label; *act* takes what is in it when it is left."""
     with words(label, "label", style):
-        made = ui.element("input")
-        made._props.update({"value": value, "autocomplete": "none", **attributes})
+        made = mark(ui.element("input"), value=value, autocomplete="off", **attributes)
     return made if act is None else made.on("change", lambda event: act(event.args), js_handler=_VALUE)
 
 

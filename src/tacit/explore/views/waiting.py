@@ -17,12 +17,12 @@ Made = TypeVar("Made")
 class Waiting:
     """One piece of work at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "reply") -> None:
         self.undertaking: Undertaking | None = None
         with box("row after one-line") as self.place:
             self.bar = mark(ui.element("progress"), max="1", aria_label="Progress")
             button("Stop", self.cancel)
-        self.sentence = mark(words("", "p", "soft after"), role="status", data_test="reply")
+        self.sentence = mark(words("", "p", "soft after"), role="status", data_test=name)
         self.place.set_visibility(False)
 
     def cancel(self) -> None:

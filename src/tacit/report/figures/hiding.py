@@ -79,7 +79,7 @@ def tradeoff(certificate: Certificate, distance: float | None = None) -> go.Figu
     title = f"Whoever looks for a difference of {size:g} misses it, or cries wolf"
     figure = picture(
         title, f"{title}: with 5 % false alarms, {100 * curve.false_negatives(0.05):.3g} % of changes are missed.",
-        xaxis={"title": {"text": "false alarms"}, "tickformat": ".0%", "range": [0, 1]},
+        xaxis={"title": {"text": "false alarms"}, "tickformat": ".0%", "range": [0, 1], "constrain": "domain"},
         yaxis={"title": {"text": "missed changes"}, "tickformat": ".0%", "range": [0, 1.02], "scaleanchor": "x"},
         height=420,
     )  # fmt: skip

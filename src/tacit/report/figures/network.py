@@ -33,14 +33,17 @@ def network(
     Corrupted agents are squares, agents whose number is learnt are crossed red diamonds, and a piece whose sum is
     learnt has a colour of its own. *suggested* links are dashed.
     """
-    net = Network(graph)
-    at = places or laid_out(net)
+    net, added = Network(graph), list(suggested)
+    at = places or placed(_joined(net, added))
     roles = roles_in(net, certificate)
     title, says = _words(net, certificate, roles)
+    if added and certificate is None:
+        title = f"{title}, and {len(added)} to add (dashed)"
+        says = f"{says} To add: {listed([f'{a} – {b}' for a, b in added])}."
     empty = {"visible": False, "showgrid": False}
     figure = picture(title, says, height=440, xaxis=empty, yaxis={**empty, "scaleanchor": "x"})
     _links(figure, [(net.agents[i], net.agents[j]) for i, j in net.links], at, LIGHT.edge, None)
-    _links(figure, list(suggested), at, LIGHT.teal, "dash")
+    _links(figure, added, at, LIGHT.teal, "dash")
     for role in dict.fromkeys(roles.values()):
         _agents(figure, [agent for agent in net.agents if roles[agent] == role], at, role, named=len(net) <= _NAMED)
     return figure
@@ -60,8 +63,19 @@ def roles_in(net: Network, certificate: Certificate | None) -> dict[Any, str]:
 
 def laid_out(net: Network) -> dict[Any, Place]:
     """Return where to draw every agent: the same places for the same network."""
-    graph = net.graph
-    if len(net) <= _STRESSED:
+    return placed(net.graph)
+
+
+def _joined(net: Network, added: list[tuple[Any, Any]]) -> nx.Graph[Any]:
+    """Return the network with the links that would help, so that none is drawn over another."""
+    graph: nx.Graph[Any] = nx.Graph(net.graph)
+    graph.add_edges_from(added)
+    return graph
+
+
+def placed(graph: nx.Graph[Any]) -> dict[Any, Place]:
+    """Return where to draw every node."""
+    if len(graph) <= _STRESSED:
         places = nx.kamada_kawai_layout(graph)
     else:
         places = nx.spring_layout(graph, seed=1, iterations=30, method="force")
@@ -118,4 +132,4 @@ def _words(net: Network, certificate: Certificate | None, roles: Mapping[Any, st
     else:
         what = "anybody's number" if certificate.guards else "nobody's number"
         title = f"{who} can read {what}" if certificate.is_private else "Nothing is guaranteed"
-    return title, f"A network of {size}. {title}. {certificate.statement()}"
+    return title, f"A network of {size}. {title}."

@@ -21,7 +21,7 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
     numbers = {name: _numbers(record) for name, record in records.items()}
     cheapest = min(numbers, key=lambda name: numbers[name][3])
     title = f"{cheapest} sends least" if len(numbers) > 1 else f"{cheapest}: what the run cost"
-    says = "; ".join(f"{name}: {', '.join(f'{n:.4g} {w}' for n, w in zip(v, _WHAT, strict=True))}"
+    says = "; ".join(f"{name}: {', '.join(f'{_digits(n)} {w}' for n, w in zip(v, _WHAT, strict=True))}"
                      for name, v in numbers.items())  # fmt: skip
     figure = picture(title, f"{title}. {says}.", height=120 + 40 * len(numbers) + 40)
     gap = 1.0 / len(_WHAT)
@@ -30,7 +30,7 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
         values = [row[k] for row in numbers.values()]
         figure.add_bar(
             x=values, y=list(numbers), orientation="h", xaxis=f"x{number}", marker={"color": LIGHT.blue},
-            text=[f"{value:,.4g}" for value in values], textposition="auto", hoverinfo="skip",
+            text=[_digits(value) for value in values], textposition="auto", hoverinfo="skip",
         )  # fmt: skip
         span = [k * gap, (k + 0.86) * gap]
         axis = {"domain": span, "title": {"text": what}, "showticklabels": False, "showgrid": False}
@@ -42,3 +42,7 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
 def _numbers(record: RunRecord) -> tuple[float, ...]:
     phase2 = record.phase2
     return (phase2.rounds, phase2.exchanges, phase2.messages, phase2.bytes / 1024, record.seconds)
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

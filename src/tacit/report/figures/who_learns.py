@@ -42,9 +42,10 @@ def who_learns(certificates: Sequence[Certificate]) -> go.Figure:
         xaxis={"title": {"text": "of agent"}, "side": "top", "type": "category", "showgrid": False, "ticks": ""},
         yaxis={"title": {"text": "coalition"}, "autorange": "reversed", "type": "category", "showgrid": False},
     )  # fmt: skip
-    steps = [(k / 5 + edge, _COLOURS[k]) for k in range(5) for edge in (0.0, 0.2)]
+    steps = [((k + edge) / len(_COLOURS), colour) for k, colour in enumerate(_COLOURS) for edge in (0, 1)]
     figure.add_heatmap(
-        x=[str(agent) for agent in agents], y=names, z=rows, zmin=0, zmax=5, colorscale=steps, showscale=False,
+        x=[str(agent) for agent in agents], y=names, z=rows, showscale=False,
+        zmin=-0.5, zmax=len(_COLOURS) - 0.5, colorscale=steps,
         xgap=2, ygap=2, text=[[_SIGNS[kind] for kind in row] for row in rows], texttemplate="%{text}",
         customdata=[[_KINDS[kind] for kind in row] for row in rows],
         hovertemplate="%{y}, of %{x}: %{customdata}<extra></extra>",

@@ -20,7 +20,7 @@ def audit_page(report: AuditReport) -> Page:
         tables.append(_verdicts(f"Attacks with {report.mechanism}", report.with_masks))
     return Page(
         title=f"Audit of {report.algorithm} with {report.mechanism}",
-        verdict="passed" if report.passed else "RED",
+        verdict=f"{'passed' if report.passed else 'RED'}, {'private' if report.private else 'NOT PRIVATE'}",
         good=report.passed and report.private,
         statement=[report.sentence(), *report.privacy],
         sections=[

@@ -53,14 +53,15 @@ def design_page(design: Design) -> Page:
 def augmentation_page(augmentation: Augmentation) -> Page:
     """Return the page of links to add."""
     links = augmentation.links
+    some = f"{len(links)} link{'s' * (len(links) != 1)}"
     least = "no fewer suffice" if augmentation.exact else f"at least {augmentation.at_least} are needed"
     before: nx.Graph[Any] = nx.Graph(augmentation.graph)
     before.remove_edges_from(links)
     return Page(
-        title=f"{len(links)} link(s) to add",
-        verdict=f"{len(links)} link(s), {least}",
+        title=f"{some} to add",
+        verdict=f"{some}, {least}",
         good=True,
-        statement=[f"With {len(links)} more link(s) the network is protected as asked; {least}."],
+        statement=[f"With {some} more the network is protected as asked; {least}."],
         sections=[
             Section(
                 "The network",
@@ -95,5 +96,7 @@ def _agents(certificate: Certificate) -> Listing:
     rows = []
     for agent, deviation in sorted(certificate.uncertainty.items(), key=lambda item: item[1]):
         exposed = agent in certificate.exposed_agents or agent in certificate.without_privacy
-        rows.append((str(agent), f"{deviation:.4g}", "✗ learnt exactly" if exposed else "✓ hidden"))
+        summed = any(agent in agents for agents in certificate.exposed_sums)
+        verdict = "✗ learnt exactly" if exposed else "Σ in a sum that is learnt" if summed else "✓ hidden"
+        rows.append((str(agent), f"{deviation:.4g}", verdict))
     return Listing("Every honest agent", ("agent", "deviation of the best estimate", "verdict"), rows)

@@ -99,6 +99,10 @@ def refuse_unshared(job: Job) -> None:
     privacy = job.privacy
     if privacy is not None and privacy.seed is not None:
         raise InputError("peers draw real masks: a seed is for simulations, and there is none on this runtime.")
+    if privacy is not None and privacy.answer is not None:
+        raise InputError(
+            "answer is not for this runtime: a member's file does not keep shares yet; use 'stacked' or 'agents'."
+        )
     if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values()}:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
     if not has_level(privacy):

@@ -1,0 +1,66 @@
+"""What a run guarantees of its answer: who is protected, what may change, against whom, and at which price."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tacit.differential.tradeoff import TradeOff
+
+Unit = Literal["record", "label"]
+_CHANGE: dict[Unit, str] = {
+    "record": "one record is there or not",
+    "label": "one label is another; features are in the open, and nothing is promised for them",
+}
+
+
+class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
+    """(ε, δ)-differential privacy of everything that a coalition sees, and of the answer."""
+
+    unit: Unit
+    """What differs between two worlds that cannot be told apart."""
+    epsilon: float
+    delta: float
+    mu: float
+    """The same in the currency that adds up: squares of μ, over sums and over runs."""
+    any: int
+    """How many agents may put their views together."""
+    agents: int
+    share: float
+    """The deviation of every agent's noise share, in units of what one record moves."""
+    beyond_curator: float
+    """How many times the noise of a curator whom everybody would have to trust."""
+    exact: bool
+    """Whether some coalition reaches μ, and it is not only a bound."""
+
+    @property
+    def guess(self) -> float:
+        """How often the best guess between two such worlds, equally likely, is right."""
+        return TradeOff(self.mu).guess
+
+    def headline(self) -> str:
+        """Return the guarantee in one line."""
+        whom = f"any {self.any} agents and all who see the answer" if self.any else "all who see the answer"
+        return (
+            f"The answer is ({self.epsilon:g}, {self.delta:g})-differentially private for every {self.unit}, "
+            f"against {whom}: the best guess is right at most {100 * self.guess:.1f} % of the time."
+        )
+
+    def statement(self) -> str:
+        """Return the guarantee in words, with its assumptions and what it does not cover."""
+        whom = f"any {self.any} agents who put together what they see, and everybody who sees the answer"
+        whom = whom if self.any else "everybody who sees the answer and is no agent"
+        bound = "" if self.exact else " (by a bound on all coalitions)"
+        return (
+            f"Every {self.unit} of every honest agent is protected: worlds in which {_CHANGE[self.unit]}, are "
+            f"({self.epsilon:g}, {self.delta:g})-indistinguishable to {whom}{bound}. The best guess between two of "
+            f"them is right {100 * self.guess:.1f} % of the time, where a coin is right half of the time. The "
+            f"noise is {self.beyond_curator:.3g} times that of a curator who sees all records. It assumes that "
+            "honest agents clip their records and draw their shares as agreed, and that links are private. Not "
+            f"covered: further runs, which add up in squares of μ = {self.mu:.4g}; several records of one person; "
+            "the number of agents, of records that are declared, and all other settings, which are public."
+        )
+
+    def __str__(self) -> str:
+        return self.statement()

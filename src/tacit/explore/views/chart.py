@@ -1,0 +1,33 @@
+"""A picture of `tacit.report.figures` on the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nicegui
+from nicegui.element import Element
+
+from tacit.report.palette import twins
+from tacit.report.style import alternative
+
+_PLOTLY = Path(nicegui.__file__).parent / "elements" / "plotly" / "dist"
+
+
+class Chart(Element, component="chart.js", esm={"nicegui-plotly": str(_PLOTLY)}):
+    """One figure, which may be replaced."""
+
+    def __init__(self, figure: Any) -> None:
+        super().__init__()
+        self._props["twins"] = twins()
+        self.show(figure)
+
+    def show(self, figure: Any) -> None:
+        """Draw another figure."""
+        self._props["figure"] = figure.to_json()
+        self._props["says"] = alternative(figure)
+        self.update()
+
+    def save(self, kind: str) -> None:
+        """Let the browser save the picture as svg or png."""
+        self.run_method("save", kind)
