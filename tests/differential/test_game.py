@@ -141,6 +141,24 @@ def test_a_share_that_is_used_twice_is_caught():
     assert right["fresh"] < 0.7 * games
 
 
+def test_objective_perturbation_by_exact_sums_is_broken_every_time():
+    """At a nominal ε of 0.1: one noise for the whole run leaves differences of gradient sums without any."""
+    nominal = tacit.DifferentialPrivacy(epsilon=0.1, delta=1e-6, clip=1.0, any=2)
+    rng, right, games = np.random.default_rng(12), 0, 200
+    for _ in range(games):
+        A, y, there = rng.normal(size=(30, 3)), rng.random(30) < 0.5, rng.random() < 0.5
+        known = tacit.Logistic(
+            A[1:], y[1:]
+        )  # the attacker knows all records but one, and not whether that is there
+        world = tacit.Logistic(A, y) if there else known
+        noise = rng.normal(size=3) / nominal.mu
+        points = np.zeros(3), rng.normal(size=3)
+        sums = [world.grad(x) + noise for x in points]  # what exact sums tell of Σ h + bᵀx
+        without = [known.grad(x) for x in points]
+        right += (np.abs((sums[1] - sums[0]) - (without[1] - without[0])).max() > 1e-9) == there
+    assert right == games
+
+
 def test_a_share_beside_the_lattice_of_the_numbers_is_caught():
     """Noise in coarser steps than numbers leaves their low bits as they are."""
 

@@ -85,9 +85,11 @@ def test_two_clicks_on_a_cut_turn_the_right_agents_red_and_say_what_certify_says
         page.wait_for_selector(f'[data-agent="{agent}"].corrupted')
     certificate = tacit.certify(nx.relabel_nodes(BRIDGE, str), {"4", "8"}, sigma=10.0)
     becomes(page, "[data-test=statement]", certificate.statement())
-    red = page.eval_on_selector_all(".agent.exposed, .agent.summed", "all => all.map(each => each.dataset.agent)")
+    red = page.eval_on_selector_all(
+        "[data-agent].exposed, [data-agent].summed", "all => all.map(each => each.dataset.agent)"
+    )
     assert set(red) == {agent for piece in certificate.exposed_sums for agent in piece}
-    alone = page.eval_on_selector_all(".agent.exposed", "all => all.map(each => each.dataset.agent)")
+    alone = page.eval_on_selector_all("[data-agent].exposed", "all => all.map(each => each.dataset.agent)")
     assert set(alone) == set(certificate.exposed_agents)
     refuse_barriers(page)
 
@@ -105,7 +107,7 @@ def test_the_number_at_the_slider_is_the_one_that_calibrate_starts_from(page):
 def test_the_keyboard_reaches_agents_and_corrupts_them(page):
     page.focus('[data-agent][tabindex="0"]')
     page.keyboard.press("Enter")
-    page.wait_for_selector(".agent.corrupted")
+    page.wait_for_selector("[data-agent].corrupted")
 
 
 def test_a_run_converges_and_what_is_believed_is_what_an_audit_says(page):

@@ -59,6 +59,7 @@ def test_a_record_has_no_place_for_a_secret():
         "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "hide", "coverage", "kind", "parts", "hidden", "open", "phase2", "algorithm", "settings", "step_size", "warmup",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "names", "disagreement", "error", "history", "seconds", "warnings", "doubt", "tells",
+        "answer", "noise",  # what is promised of the answer, and deviations that follow from noisy sums
         "left_out",  # a total, from a secret sum
         *(field.name for field in msgspec.structs.fields(Telling)),  # counts, from shapes alone
     }  # fmt: skip
@@ -107,7 +108,14 @@ def test_masks_differ_from_run_to_run():
 
 def test_settings_of_masks_hold_no_randomness():
     """What a user writes down (and a manifest will hash) is σ, the bound and the seed: no mask, no key."""
-    assert {f.name for f in dataclasses.fields(AffineMasks)} == {"sigma", "bound", "seed", "link_scales", "pairing"}
+    assert {f.name for f in dataclasses.fields(AffineMasks)} == {
+        "sigma",
+        "bound",
+        "seed",
+        "link_scales",
+        "pairing",
+        "answer",
+    }
 
 
 def test_two_agents_are_warned_that_nothing_is_hidden():

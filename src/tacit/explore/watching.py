@@ -47,7 +47,7 @@ class MemberNews:
         """Return it as cells: member, state, phase, round, waiting for, links."""
         b = self.bulletin
         if b is None:
-            return (self.address, f"no answer: {self.trouble}", "–", "–", "–", "–")
+            return (urlsplit(self.address).netloc, f"no answer: {self.trouble}", "–", "–", "–", "–")
         waiting = f"{b.awaited}, for {b.waited:.0f} s" if b.awaited else "nobody"
         state = "its links have failed" if b.failed else "waits" if b.awaited else "up"
         return (b.name, state, b.phase, str(b.round), waiting, f"{sum(n.up for n in b.links)} of {len(b.links)}")
@@ -96,7 +96,8 @@ def _news(address: str, fetch: Fetch) -> MemberNews:
     except msgspec.MsgspecError:
         return MemberNews(address, None, "what answers there is no agent")
     except (OSError, ValueError) as error:
-        return MemberNews(address, None, str(getattr(error, "reason", error)))
+        reason = getattr(error, "reason", error)  # what a URL could not be opened for
+        return MemberNews(address, None, str(getattr(reason, "strerror", None) or reason))
 
 
 def summary(news: list[MemberNews]) -> str:

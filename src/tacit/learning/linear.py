@@ -22,6 +22,7 @@ from tacit.learning.curvature import FitCurvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Party, Table
+from tacit.learning.promised import fitted, promise_of, summarised
 from tacit.learning.standardising import StandardUnits
 from tacit.typing import Array
 
@@ -132,7 +133,12 @@ class PrivateLinearRegression(LinearModel):
 
 
 class PrivateRidge(LinearModel):
-    """`Ridge` by secret sums: ½|y − Xw − c|² + ½ alpha |w|²."""
+    """`Ridge` by secret sums: ½|y − Xw − c|² + ½ alpha |w|².
+
+    With *epsilon*, *delta*, *clip*, the public limit on a row's length with its 1 for the intercept, and *labels*,
+    that on a label's size, the answer is differentially private for every record, in the units that columns come
+    in.
+    """
 
     _family = "ridge"
 
@@ -149,10 +155,31 @@ class PrivateRidge(LinearModel):
         any: int = 1,
         ledger: Any = None,
         accept_changes: Any = (),
+        epsilon: float | None = None,
+        delta: float | None = None,
+        clip: float | None = None,
+        labels: float | None = None,
     ) -> None:
         self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
+        self.epsilon, self.delta, self.clip, self.labels = epsilon, delta, clip, labels
+
+    @property
+    def _has_promise(self) -> bool:
+        return self.epsilon is not None
+
+    def _promised(self, table: Table) -> None:
+        """Fit with noise that keeps (ε, δ) for every record."""
+        promise, share = promise_of(self), self.alpha / len(table.parties)
+        costs = [LeastSquares(party.X, party.y, l2=share, intercept=self.fit_intercept) for party in table.parties]
+        answer = fitted(self, table, costs, promise)
+        p = len(table.columns)
+        self.coef_ = answer.x[:p]
+        self.intercept_ = float(answer.x[p]) if self.fit_intercept else 0.0
+        self.answer_, self.guarantee_, self.noise_errors_ = answer, answer.guarantee, answer.noise
+        self.summary_ = summarised(self, answer, table.columns, len(table.parties))
+        self.n_iter_, self.parties_ = answer.record.phase2.rounds, table.names
 
     def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), self.alpha / units.scale**2)

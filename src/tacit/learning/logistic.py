@@ -22,6 +22,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
+from tacit.learning.promised import fitted, promise_of, summarised
 from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.spelling import did_you_mean
@@ -34,6 +35,8 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     *classes* lists the labels beforehand, as parties must who do not know each other's; without it they are
     read off all records. A party need not have all classes. *class_weight* weighs the records of every class: a
     dict, or "balanced", by the classes' secret counts. *l1_ratio* mixes in an L1 penalty, for two classes.
+    With *epsilon*, *delta* and *clip*, the public limit on a row's length with its 1 for the intercept, the answer
+    is differentially private for every record: in the units that columns come in, for two declared classes.
 
     >>> import numpy as np
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
@@ -62,12 +65,44 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         any: int = 1,
         ledger: Any = None,
         accept_changes: Any = (),
+        epsilon: float | None = None,
+        delta: float | None = None,
+        clip: float | None = None,
     ) -> None:
         self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
         self.class_weight = class_weight
         self.tol, self.max_iter = tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
+        self.epsilon, self.delta, self.clip = epsilon, delta, clip
+
+    labels = None  # there is nothing to limit: classes are declared
+
+    @property
+    def _has_promise(self) -> bool:
+        return self.epsilon is not None
+
+    def _promised(self, table: Table) -> None:
+        """Fit with noise that keeps (ε, δ) for every record; a label that is not declared counts as the first."""
+        promise = promise_of(self)
+        if self.classes is None or len(self.classes) != 2 or self.l1_ratio or self.class_weight is not None:
+            raise InputError(
+                "epsilon needs two classes that are declared beforehand, as classes, no l1_ratio and no "
+                "class_weight: what is read off records has no noise."
+            )
+        self.classes_ = np.asarray(self.classes)
+        share = 1.0 / (self.C * len(table.parties))
+        costs = [
+            Logistic(party.X, party.y == self.classes_[1], l2=share, intercept=self.fit_intercept)
+            for party in table.parties
+        ]
+        answer = fitted(self, table, costs, promise)
+        p = len(table.columns)
+        self.coef_ = answer.x[None, :p]
+        self.intercept_ = answer.x[p:] if self.fit_intercept else np.zeros(1)
+        self.answer_, self.guarantee_, self.noise_errors_ = answer, answer.guarantee, answer.noise
+        self.summary_ = summarised(self, answer, table.columns, len(table.parties))
+        self.n_iter_, self.parties_ = answer.record.phase2.rounds, table.names
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: of the second class, or of every class where there are more than two."""

@@ -162,7 +162,21 @@ class PrivateModel(Shown, BaseEstimator):
         )  # fmt: skip
         return self._fit(table, dropped)
 
+    @property
+    def _has_promise(self) -> bool:
+        """Tell whether the answer is to be differentially private; only some models can make it so."""
+        return False
+
+    def _promised(self, table: Table) -> None:
+        """Fit with a promise about the answer, and set the fitted attributes."""
+        raise NotImplementedError
+
     def _fit(self, table: Table, dropped: Sequence[int] | None = None) -> Self:
+        if self._has_promise:
+            if dropped is not None:
+                raise InputError("records were left out because of gaps, and how many is exact; fill gaps instead.")
+            self._promised(table)
+            return self
         assembly = Assembly.of(self, table, target=True)
         gone = None if dropped is None else _left_out(dropped, assembly)
         self._mass = _total_weight(table, assembly)

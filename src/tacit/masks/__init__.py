@@ -2,7 +2,7 @@
 
 from tacit.lattice import Lattice
 from tacit.masks.basis import AffineMasks, BasisMasks, GaussianMasks, QuadraticMasks, mask
-from tacit.masks.changed import with_equal_links, with_seed, with_sigma
+from tacit.masks.changed import with_answer, with_equal_links, with_seed, with_sigma
 from tacit.masks.coefficients import Basis, Components, Linear, Quadratics
 from tacit.masks.drawing import Afresh, Once, drawn_afresh, drawn_once, refuse_other
 from tacit.masks.fixed_point import FixedPoint
@@ -57,6 +57,7 @@ __all__ = [
     "needs_sigma",
     "pair",
     "refuse_other",
+    "with_answer",
     "with_equal_links",
     "with_seed",
     "with_sigma",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from tacit.differential import DifferentialPrivacy
 from tacit.errors import InputError
 from tacit.masks.basis import AffineMasks
 from tacit.masks.drawing import Once
@@ -21,6 +22,11 @@ def with_sigma(masks: Mechanism | None, sigma: float) -> Mechanism:
 def with_seed(masks: M, seed: int | None) -> M:
     """Return the same masks from a seed, for simulations: NOT PRIVATE; real ones where it is None."""
     return _replaced(masks, seed=seed)
+
+
+def with_answer(masks: M, promise: DifferentialPrivacy | None) -> M:
+    """Return the same masks with a promise about the answer; exact answers where it is None."""
+    return _replaced(masks, answer=promise)
 
 
 def with_equal_links(masks: Once) -> Once:

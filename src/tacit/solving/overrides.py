@@ -43,7 +43,7 @@ def _masks(masks: Mechanism | None, sigma: float | None, *, sums: bool) -> Mecha
     if sigma is not None and sums:
         raise InputError("secret sums have no sigma: ask for one of the two.")
     if sums:
-        return masks if drawn_afresh(masks) else SumMasks()
+        return masks if drawn_afresh(masks) else SumMasks(answer=None if masks is None else masks.answer)
     if sigma is None:
         return masks
     if drawn_afresh(masks):

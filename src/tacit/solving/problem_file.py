@@ -13,9 +13,11 @@ import networkx as nx
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
+from tacit.differential import DifferentialPrivacy
+from tacit.differential.promise import SUMS
 from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
-from tacit.masks import Mechanism, SumMasks
+from tacit.masks import Mechanism, SumMasks, with_answer
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
 from tacit.solving.algorithm_section import chosen
@@ -39,6 +41,22 @@ class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     file: str | None = None
 
 
+class AnswerSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The [privacy.answer] of a problem file: what is promised of the answer itself."""
+
+    epsilon: float
+    delta: float
+    clip: float | None = None
+    any: int = 1
+    labels: float | None = None
+    records: int | None = None
+    sums: int = SUMS
+
+    def promise(self) -> DifferentialPrivacy:
+        """Return the promise; refuse one that cannot be kept."""
+        return DifferentialPrivacy(**msgspec.structs.asdict(self))
+
+
 class PrivacySection(Privacy, frozen=True, forbid_unknown_fields=True):
     """The [privacy] of a problem file."""
 
@@ -48,12 +66,21 @@ class PrivacySection(Privacy, frozen=True, forbid_unknown_fields=True):
     """How large a difference is to be hidden."""
     seed: int | None = None
     """For simulations: the run is NOT PRIVATE."""
+    answer: AnswerSection | None = None
+    """What is promised of the answer itself; it is exact where nothing is."""
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism; refuse settings that mean nothing to the level."""
         for sentence in self.misfits():
             raise InputError(sentence)
-        return self.masks(seed=self.seed)
+        masks = self.masks(seed=self.seed)
+        if self.answer is None:
+            return masks
+        if masks is None:
+            raise InputError(
+                "[privacy.answer] needs masks, which keep shares secret; choose a level other than 'none'."
+            )
+        return with_answer(masks, self.answer.promise())
 
 
 class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,6 +140,11 @@ def load_problem(path: str | Path) -> ProblemFile:
     graph = _graph(contents.graph, path)
     network = Network(graph)
     read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
+    if contents.privacy.answer is not None and read.dropped is not None:
+        raise InputError(
+            "[data] lets agents leave records with gaps out, and says how many there were: that number is exact, "
+            "and [privacy.answer] promises that none is; fill gaps with something public."
+        )
     algorithm, weights, tree = chosen(contents.algorithm)
     return ProblemFile(
         problem=Problem(network, read.costs),

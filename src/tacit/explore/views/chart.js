@@ -21,7 +21,8 @@ export default {
       const lights = new RegExp(Object.keys(this.twins).join("|"), "gi");
       const text = DARK.matches ? this.figure.replace(lights, light => this.twins[light.toLowerCase()]) : this.figure;
       const { data, layout } = JSON.parse(text);
-      this.plotly.react(this.$el, data, { ...layout, autosize: true, width: undefined },
+      const margin = { ...layout.margin, t: 16, l: this.$el.offsetWidth < 480 ? 48 : layout.margin?.l };
+      this.plotly.react(this.$el, data, { ...layout, title: undefined, margin, autosize: true, width: undefined },
                         { displayModeBar: false, displaylogo: false });
     },
     save(kind) {

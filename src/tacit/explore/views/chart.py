@@ -14,6 +14,11 @@ from tacit.report.style import alternative
 _PLOTLY = Path(nicegui.__file__).parent / "elements" / "plotly" / "dist"
 
 
+def headline(figure: Any) -> str:
+    """Return the title of a figure, which the page writes above it: there it wraps on a phone."""
+    return str(figure.layout.title.text or "").replace("<br>", " ")
+
+
 class Chart(Element, component="chart.js", esm={"nicegui-plotly": str(_PLOTLY)}):
     """One figure, which may be replaced."""
 

@@ -16,6 +16,10 @@ class FederationView:
 
     def __init__(self) -> None:
         self.text, self.addresses, self.asking = "", list[str](), False
+        with box("main"):
+            self._parts()
+
+    def _parts(self) -> None:
         with box("card", "section"):
             words("Watch a federation", "h2")
             words(

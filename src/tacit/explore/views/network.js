@@ -117,7 +117,7 @@ export default {
       if (!all.length) return this.look(-200, -150, 400, 300);
       const [xs, ys] = [all.map(p => p[0]), all.map(p => p[1])];
       const [left, top] = [Math.min(...xs) - 40, Math.min(...ys) - 40];
-      this.look(left, top, Math.max(...xs) + 40 - left, Math.max(...ys) + 32 - top);
+      this.look(left, top, Math.max(...xs) + 40 - left, Math.max(...ys) + 60 - top);
     },
     look(x, y, width, height) {
       this.box = [x, y, width, height];

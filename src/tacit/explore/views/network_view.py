@@ -19,7 +19,7 @@ from tacit.explore.sketch import SIGMAS, Sketch
 from tacit.explore.sources import GENERATORS, read_network
 from tacit.explore.undertaking import Undertaking
 from tacit.explore.views.drawing import Drawing
-from tacit.explore.views.parts import box, button, choice, field, file_field, mark, say, slider, tick, words
+from tacit.explore.views.parts import box, button, choice, field, file_field, mark, put, say, slider, tick, words
 from tacit.explore.views.waiting import Waiting
 from tacit.report import html, page_of
 
@@ -52,12 +52,12 @@ class NetworkView:
                 self.drawing = Drawing()
                 self._hear()
                 self._legend()
-                with box("pair"):
-                    self._masks()
-                    self._questions()
             with box("side"):
                 self._verdict()
                 self._exports()
+            with box("pair"):
+                self._masks()
+                self._questions()
         self._show(anew=True)
 
     # what is on the page
@@ -241,8 +241,7 @@ class NetworkView:
 
     def _take_kind(self, kind: str) -> None:
         self.kind, self.count = kind, str(GENERATORS[kind].agents)
-        self.size._props["value"] = self.count
-        self.size.update()
+        put(self.size, self.count)
 
     def _take_count(self, text: str) -> None:
         self.count = text
@@ -303,6 +302,7 @@ class NetworkView:
         reply = await self.waiting.do(doing, question)
         if reply is not None and self.sketch is before:  # or somebody has gone on drawing
             self._take(reply.sketch)
+            put(self.slider, math.log10(self.sketch.sigma))
             self.waiting.say(reply.sentence)
 
     async def _save_report(self) -> None:
@@ -344,7 +344,5 @@ class NetworkView:
             say(name, label)
             say(value, text)
         say(self.sigma_line, "σ: none, sums are hidden whole" if sketch.sums else f"σ = {sketch.sigma:g}")
-        self.slider._props["value"] = math.log10(sketch.sigma)
-        self.slider.update()
         say(self.command, exporting.command_line(sketch))
         self.all_links.set_visibility(bool(sketch.suggested))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from nicegui.element import Element
 
 Act = Callable[..., Any]
 _VALUE = "(event) => emit(event.target.value)"
+_FIRST_VALUE = "^value"  # the attribute: what people type afterwards is theirs
 
 
 def words(text: str, tag: str = "p", style: str = "") -> Element:
@@ -34,6 +36,11 @@ def mark(element: Element, **attributes: str) -> Element:
     return element
 
 
+def put(field: Element, value: float | str) -> None:
+    """Put another value into a field or a slider."""
+    field.client.run_javascript(f"getHtmlElement({field.id}).value = {json.dumps(value)}")
+
+
 def box(style: str, tag: str = "div") -> Element:
     """Return a place for other parts."""
     return ui.element(tag).classes(style)
@@ -48,7 +55,8 @@ def button(text: str, act: Act, style: str = "", **attributes: str) -> Element:
 def field(label: str, value: str, act: Act | None, *, style: str = "", **attributes: str) -> Element:
     """Return a field with its label; *act* takes what is in it when it is left."""
     with words(label, "label", style):
-        made = mark(ui.element("input"), value=value, autocomplete="off", **attributes)
+        made = mark(ui.element("input"), autocomplete="off", **attributes)
+        made._props[_FIRST_VALUE] = value
     return made if act is None else made.on("change", lambda event: act(event.args), js_handler=_VALUE)
 
 
@@ -56,7 +64,7 @@ def slider(label: str, value: float, ends: tuple[float, float], act: Act, *, ste
     """Return a slider that calls *act* while it moves, at most ten times a second."""
     with words("", "label", "wide"):
         made = ui.element("input")
-        made._props.update(type="range", min=ends[0], max=ends[1], step=step, value=value)
+        made._props.update({"type": "range", "min": ends[0], "max": ends[1], "step": step, _FIRST_VALUE: value})
         made._props["aria-label"] = label
     return made.on("input", lambda event: act(float(event.args)), js_handler=_VALUE, throttle=0.1)
 
@@ -97,7 +105,7 @@ def table(
     styles: Callable[[int, str], str] | None = None,
 ) -> None:
     """Write a table; *styles* gives a cell its look, by column and text."""
-    with box("scroll"), ui.element("table"):
+    with mark(box("scroll"), role="region", aria_label=caption, tabindex="0"), ui.element("table"):
         words(caption, "caption")
         with ui.element("thead"), ui.element("tr"):
             for name in head:

@@ -24,8 +24,8 @@ from tacit.explore.cases import (
     run_case,
 )
 from tacit.explore.undertaking import Undertaking
-from tacit.explore.views.chart import Chart
-from tacit.explore.views.parts import box, button, choice, field, mark, say, table, words
+from tacit.explore.views.chart import Chart, headline
+from tacit.explore.views.parts import box, button, choice, field, mark, put, say, table, words
 from tacit.explore.views.waiting import Waiting
 from tacit.report import figures, html, page_of
 from tacit.report.figures.audit import SIGNS
@@ -42,9 +42,10 @@ class RunView:
         self.coalition = self.case.agents[0]
         self.answer: Answer | None = None
         self.report: AuditReport | None = None
-        with box("split"):
+        with box("split controls-first"):
             with box("main"):
                 with box("plot"):
+                    self.headline = words("", "p", "headline")
                     self.chart = Chart(figures.looks([], "not started"))
                 self.result = box("card", "section")
                 self.attacks = box("main")
@@ -120,11 +121,15 @@ class RunView:
             return
         self.case, self.answer, self.report = case, None, None
         self.coalition = case.agents[0]
-        mark(self.members, value=self.coalition)
-        self.chart.show(figures.looks([], "not started"))
+        put(self.members, self.coalition)
+        self._draw(figures.looks([], "not started"))
         self.waiting.say("")
         self.attacking.say("")
         self._tell()
+
+    def _draw(self, figure: Any) -> None:
+        self.chart.show(figure)
+        say(self.headline, headline(figure))
 
     async def _run(self) -> None:
         case, choices = self.case, self.choices
@@ -137,14 +142,14 @@ class RunView:
 
             return run_case(case, choices, hear)
 
-        timer = ui.timer(0.3, lambda: self.chart.show(figures.looks([*history], "running")) if history else None)
+        timer = ui.timer(0.3, lambda: self._draw(figures.looks([*history], "running")) if history else None)
         try:
             answer = await self.waiting.do("Agreeing", solve)
         finally:
             timer.cancel()
         if answer is not None and case is self.case:
             self.answer = answer
-            self.chart.show(figures.convergence(answer))
+            self._draw(figures.convergence(answer))
             self.waiting.say(answer.sentence)
             self._tell()
 

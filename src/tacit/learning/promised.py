@@ -1,0 +1,65 @@
+"""A fit whose answer is differentially private: public units, declared classes, and nothing exact beside it.
+
+    numbers of records, class counts     not added up at all
+    means and scales                     columns are fitted in the units that they come in, which are public
+    classes                              declared; a label that is none of them counts as the first
+    standard errors, likelihoods         none; the deviation that noise gives every coefficient, where it is known
+
+Everything else about an estimator is exact, and would undo the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.costs import Family
+from tacit.differential import DifferentialPrivacy
+from tacit.errors import InputError
+from tacit.learning.inference import Summary, named
+from tacit.learning.parties import Table
+from tacit.learning.party_network import connected
+from tacit.masks import SumMasks
+from tacit.solving import Answer, Problem, solve
+
+
+def promise_of(model: Any) -> DifferentialPrivacy:
+    """Return what an estimator's settings promise; refuse settings that would not keep it."""
+    if model.privacy != "sums":
+        raise InputError("epsilon goes with privacy = 'sums': its shares travel in secret sums.")
+    if model.ledger is not None:
+        raise InputError("a ledger keeps account of exact answers; leave it out, and keep a budget of epsilon.")
+    if model.delta is None:
+        raise InputError("epsilon needs delta, far below one over the number of records.")
+    return DifferentialPrivacy(
+        epsilon=model.epsilon, delta=model.delta, clip=model.clip, any=model.any, labels=model.labels
+    )
+
+
+def fitted(model: Any, table: Table, costs: Sequence[Family], promise: DifferentialPrivacy) -> Answer:
+    """Return the answer of the parties' costs, with noise that keeps *promise*."""
+    if table.dealt:
+        raise InputError("epsilon needs parties: name the party of every row, as groups.")
+    if any(party.weight is not None or party.offset is not None for party in table.parties):
+        raise InputError("epsilon does not go with weights or offsets: what one record does has no bound then.")
+    promise.refuse_few(len(table.names))
+    network = connected(table.names, model.network, any=model.any)
+    return solve(Problem(network, costs), privacy=SumMasks(answer=promise), runtime=model.runtime)
+
+
+def summarised(model: Any, answer: Answer, columns: tuple[str, ...], parties: int) -> Summary:
+    """Return the fit as a table: coefficients, and a note about their noise in the place of standard errors."""
+    noise = answer.noise
+    known = "" if noise is None else f" Noise gives them deviations of {noise.min():.2g} to {noise.max():.2g}."
+    return Summary(
+        model=f"{type(model).__name__} (differentially private)",
+        names=named(columns, intercept=model.fit_intercept),
+        coefficients=answer.x,
+        standard_errors=np.full(len(answer.x), np.nan),
+        freedom=np.inf,
+        observations=None,
+        parties=parties,
+        notes=(f"The coefficients carry noise, and no standard errors beside it.{known}",),
+    )
