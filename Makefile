@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3# one more than processors, since some tests wait
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser chromium test-namespaces test-wheel test-repeated check docs docs-links bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser test-jax chromium test-namespaces test-wheel test-repeated check docs docs-links bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -19,6 +19,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-jax: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,jax]'
+	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
@@ -41,6 +45,9 @@ test-endurance: $(VENV)/.installed-dev ## two hundred runs with kills, and 10⁵
 
 test-browser: $(VENV)/.installed-dev chromium ## every kind of report in a real browser: installs Debian's Chromium where there is none
 	$(PYTEST) -m browser
+
+test-jax: $(VENV)/.installed-jax    ## the same algorithms and costs on JAX, which it installs
+	$(PYTEST) -m jax
 
 chromium:                           ## Debian's browser, for the tests that need one
 	@command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)

@@ -6,6 +6,7 @@ from benchmarks import (
     audit,
     bending,
     certificates,
+    compiled,
     dispatch,
     distance,
     levels,
@@ -22,6 +23,7 @@ from benchmarks import (
 
 _ALL = {
     "rounds": rounds.main,
+    "compiled": compiled.main,
     "masks": masks.main,
     "sums": sums.main,
     "optimality": optimality.main,

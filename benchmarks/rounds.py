@@ -8,6 +8,7 @@ through its runtime, checks included, divided by the rounds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -22,6 +23,16 @@ from tacit.typing import Array
 
 _ROWS = 20  # records per agent of the logistic costs
 _TARGET = 1.3
+STEP = 0.01
+
+
+class Case(NamedTuple):
+    """One size: the costs, and the loop by hand."""
+
+    network: Network
+    cost: Family
+    rounds: int
+    by_hand: Callable[[], Array]
 
 
 def main() -> None:
@@ -36,23 +47,12 @@ def main() -> None:
                 print(f"{family:<11}{n:>7}{m:>5}{1e6 * mine:>12.1f}{1e6 * theirs:>12.1f}{ratio:>8.2f}{verdict}")
 
 
-def _compare(family: str, n: int, m: int) -> tuple[float, float, float]:
+def case(family: str, n: int, m: int) -> Case:
+    """Return agents with random costs on a 4-regular network."""
     rng = np.random.default_rng(0)
     network = Network(nx.random_regular_graph(4, n, seed=1))
     cost, by_hand_grad = (_quadratics if family == "quadratic" else _logistics)(rng, n, m)
-    step = 0.01
     rounds = int(np.clip(3e8 / (n * m * (m if family == "quadratic" else 2 * _ROWS)), 10, 5000))
-    job = Job(
-        network=network,
-        costs=(),
-        stack=cost,
-        x0=np.zeros(m),
-        algorithm=GradientTracking(step_size=step),
-        exact=True,
-        weights="lazy",
-        privacy=None,
-        rule=StoppingRule(tolerance=1e-300, max_rounds=rounds),
-    )
     W = mixing_weights(network, "lazy")
     if n <= 64:
         W = W.toarray()
@@ -61,12 +61,28 @@ def _compare(family: str, n: int, m: int) -> tuple[float, float, float]:
         x = np.zeros((n, m))
         y = g = by_hand_grad(x)
         for _ in range(rounds):
-            x = W @ (x - step * y)
+            x = W @ (x - STEP * y)
             g_new = by_hand_grad(x)
             y = W @ (y + g_new - g)
             g = g_new
         return x
 
+    return Case(network, cost, rounds, by_hand)
+
+
+def _compare(family: str, n: int, m: int) -> tuple[float, float, float]:
+    network, cost, rounds, by_hand = case(family, n, m)
+    job = Job(
+        network=network,
+        costs=(),
+        stack=cost,
+        x0=np.zeros(m),
+        algorithm=GradientTracking(step_size=STEP),
+        exact=True,
+        weights="lazy",
+        privacy=None,
+        rule=StoppingRule(tolerance=1e-300, max_rounds=rounds),
+    )
     reached = stacked.run(job).x
     np.testing.assert_allclose(reached, by_hand(), atol=1e-9)
     mine, theirs, ratio = side_by_side(lambda: stacked.run(job), by_hand)

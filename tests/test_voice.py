@@ -111,7 +111,7 @@ def test_the_guard_sees_python(sentence):
 
 @pytest.mark.parametrize(
     "sentence",
-    ["--level sums is none of", "make it with more links (--links)", "--", "`tacit keygen` makes a key"],
+    ["--level sums is not one of", "make it with more links (--links)", "--", "`tacit keygen` makes a key"],
 )
 def test_the_guard_sees_options(sentence):
     assert OPTION.search(sentence)

@@ -45,7 +45,7 @@ html_sidebars = {"index": []}
 html_context = {"default_mode": "auto"}
 project_copyright = "the authors of tacit, Apache-2.0"
 
-myst_enable_extensions = ["colon_fence", "attrs_block"]
+myst_enable_extensions = ["colon_fence", "tasklist"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # notebooks are committed with what they printed, and a test runs them
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # nothing from outside

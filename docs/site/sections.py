@@ -40,6 +40,7 @@ SECTIONS = (
             ("dispatch", "the cheapest plan for a power grid, with demands and cost curves hidden"),
             ("peers", "organisations with a machine, a key and records of their own"),
             ("checklist", "five members exchange cards: a sheet to print and sign"),
+            ("scale", "which engine when: NumPy, JAX, a graphics card"),
             ("running", "services, containers, monitoring, backup, what to do when"),
             ("reports", "reports to open in a browser, pictures, notebooks"),
             ("explore", "a page on which one corrupts agents and sees who learns what"),

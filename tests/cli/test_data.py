@@ -178,7 +178,7 @@ def test_a_draft_is_shown_and_says_what_to_look_at(run):
         (("--like", "east.csv", "--cost", "ridge"), "'y' has 2 levels: a logistic model takes two"),
         (("--like", "east.csv", "--cost", "logistic", "--unknowns", "7"), "bring 2; leave it out"),
         (("--unknowns", "2", "--drop", "age"), "need --like"),
-        (("--like", "east.csv", "--cost", "logistic", "--missing", "guess"), "none of refuse and drop"),
+        (("--like", "east.csv", "--cost", "logistic", "--missing", "guess"), "not one of refuse and drop"),
         ((), "--unknowns says it, and --like FILE counts"),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_manifest_whose_dictionary_does_not_go_with_its_model_is_refused(run, 
     text = Path("f.toml").read_text()
     for old, new, message in [
         ("unknowns = 3", "unknowns = 4", "[data] brings 3 unknown(s)"),
-        ('target = "y"', 'target = "z"', "is none of its columns"),
+        ('target = "y"', 'target = "z"', "is not one of its columns"),
         ('type = "factor"\nlevels', 'type = "number"\nlevels', "belong to a factor"),
     ]:
         assert old in text

@@ -147,7 +147,7 @@ def test_all_that_is_wrong_with_a_manifest_is_said_at_once(run, cards):
     [
         (("--any", "3"), "any = 3: of 4 members at least two must be honest"),
         (("--links", "2", "--any", "2"), "could cut the others apart"),
-        (("--level", "secret"), "is none of sums, affine, quadratic and none"),
+        (("--level", "secret"), "is not one of sums, affine, quadratic and none"),
         (("--level", "affine"), "need sigma, or guess and hide"),
         (("--sigma", "3"), "sigma means nothing to level = 'sums'"),
         (("--cost", "rigde"), "no cost family is called 'rigde'; choose one of quadratic"),
@@ -190,7 +190,7 @@ def test_files_and_names_that_will_not_do(run, cards):
         (("keygen", "--name", "north"), "north.card: is already there"),
         (("keygen", "--name", "new", "--address", "here"), "address = 'here' must be host:port"),
         (("federation", "check", "f.toml", "--me", "nrth"), "'nrth' is no member"),
-        (("fingerprint", "f.toml"), "is none of .crt, .card and .key"),
+        (("fingerprint", "f.toml"), "is not one of .crt, .card and .key"),
         (("fingerprint", "nobody.crt"), "nobody.crt: cannot be read"),
         (("ledger", "new", "--ledger", "f.toml"), "f.toml: is already there"),
     ):
@@ -222,8 +222,8 @@ def test_dropout_and_pairing_are_agreed_on_and_shown(run, cards, pairing, dropou
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--pairing", "none"), "pairing = 'none' is none of both, one-sided and seeds"),
-        (("--dropout", "never"), "dropout = 'never' is none of wait and exclude"),
+        (("--pairing", "none"), "pairing = 'none' is not one of both, one-sided and seeds"),
+        (("--dropout", "never"), "dropout = 'never' is not one of wait and exclude"),
         (("--level", "none", "--pairing", "seeds"), "pairing means nothing to level = 'none'"),
     ],
 )

@@ -155,7 +155,7 @@ MISTAKES = [
     ("federation new f.toml --unknowns 2 --links 1", "0 member(s)"),
     (
         "fingerprint g.edges",
-        "g.edges: is none of .crt, .card and .key. `tacit federation check` shows all members'.",
+        "g.edges: is not one of .crt, .card and .key. `tacit federation check` shows all members'.",
     ),
     ("init", "problem.toml: is already there; name another file, or replace it. --force replaces it."),
 ]
@@ -182,7 +182,7 @@ FEDERATION = [
     ),
     (
         "new f.toml --unknowns 2 --level affne",
-        "level = 'affne' is none of sums, affine, quadratic and none. Did you",
+        "level = 'affne' is not one of sums, affine, quadratic and none. Did you",
     ),
     ("new f.toml --unknowns 2 --level affine", "affine masks need sigma, or guess and hide to choose it by."),
     ("new f.toml --unknowns 2 --sigma 3", "sigma means nothing to level = 'sums'; leave it out."),

@@ -40,8 +40,8 @@ def test_sigma_is_chosen_where_only_a_guess_is_given(cards):
     [
         (Plan(), "say how many unknowns"),
         (Plan(unknowns=2, links=1), "links = 1: a member with one neighbour"),
-        (Plan(unknowns=2, dropout="never"), "dropout = 'never' is none of wait and exclude"),
-        (Plan(unknowns=2, hiding=Hiding(level="secret")), "level = 'secret' is none of"),
+        (Plan(unknowns=2, dropout="never"), "dropout = 'never' is not one of wait and exclude"),
+        (Plan(unknowns=2, hiding=Hiding(level="secret")), "level = 'secret' is not one of"),
         (Plan(unknowns=2, hiding=Hiding(sigma=3.0)), "sigma means nothing to level = 'sums'"),
         (Plan(unknowns=2, hiding=Hiding(level="none", pairing="seeds"), **GOSSIP), "pairing means nothing"),
         (Plan(unknowns=2, hiding=Hiding(any=3)), "at least two must be honest"),

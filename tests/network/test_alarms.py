@@ -87,7 +87,7 @@ def test_members_far_from_one_that_sends_no_numbers_hear_who_it_was(lied_to, mon
     _, world, ends = lied_to(Raving, algorithm="gradient-tracking", privacy=AffineMasks(10.0))
     assert world.now < SOON
     for name in ("member-1", "member-2", "member-7", "member-8"):
-        assert str(ends[name]).startswith("member-0 sent a number that is none")
+        assert str(ends[name]).startswith("member-0 sent NaN or infinity instead of a number")
     for name in ("member-3", "member-4", "member-5", "member-6"):
         assert isinstance(ends[name], StoppedError)
         assert (ends[name].fault, ends[name].neighbour) == ("refused", "member-0")

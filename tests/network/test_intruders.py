@@ -683,8 +683,8 @@ def test_an_absurd_number_ends_in_an_error_that_names_its_sender_and_never_in_an
     assert all(isinstance(end, NetworkError) for end in ends.values()), ends
     told = [str(end) for end in ends.values() if isinstance(end, ProtocolError)]
     assert told
-    reason = "beyond 1e+100" if math.isfinite(bad) else "that is none (NaN or infinite)"
-    assert all(each.startswith(f"beta sent a number {reason}") for each in told)
+    reason = "a number beyond 1e+100" if math.isfinite(bad) else "NaN or infinity instead of a number"
+    assert all(each.startswith(f"beta sent {reason}") for each in told)
 
 
 @pytest.mark.parametrize(

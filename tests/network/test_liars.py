@@ -691,7 +691,7 @@ def test_whoever_sends_a_public_key_that_is_none_is_named():
     meeting = Meeting(liar, at=1, masks=AffineMasks(10.0, pairing="seeds"), algorithm="nids")
     assert not meeting.honest_outcomes
     for neighbour in (0, 2, 4):
-        assert str(meeting.errors[neighbour]) == "member 1 sent a public key that is none."
+        assert str(meeting.errors[neighbour]) == "member 1 sent something that is not a public key."
 
 
 def quadratics():

@@ -50,7 +50,7 @@ class DGD(Algorithm):
 
     def step(self, state: State, peers: Peers, cost: Cost) -> State:
         """Run one round: one exchange and one gradient."""
-        gamma = self.step_size / float(state.k + 1) ** self.decay
+        gamma = self.step_size / (state.k + 1) ** self.decay
         x = cost.rough_prox(peers.mix(state.x) - gamma * cost.grad(state.x), gamma)
         return State(x=x, k=state.k + 1)
 

@@ -43,7 +43,7 @@ def solve(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="stacked (all agents as arrays), agents (one thread each) or peers (one process each).",
+            help="stacked (all as arrays), jax (the same, compiled), agents (threads) or peers (processes).",
             autocompletion=one_of(*RUNTIMES),
         ),
     ] = None,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from tacit.costs.family import Curvature, Family, one_per_row, penalty
 from tacit.costs.rows import design, row_weights, with_weight
@@ -111,7 +111,7 @@ class Multinomial(Family):
     def _scores(self, x: Array) -> Array:
         """Return A Vᵀ Bᵀ, (..., rows, K)."""
         V = x.reshape(*x.shape[:-1], self.classes - 1, self.A.shape[-1])
-        return np.asarray(self.A @ np.matrix_transpose(V) @ contrasts(self.classes).T)
+        return self.A @ np.matrix_transpose(V) @ contrasts(self.classes).T
 
     def curved_value(self, x: Array) -> Array:
         """Return Σ log Σ exp z − log K, and the penalty."""
@@ -123,12 +123,12 @@ class Multinomial(Family):
         """Return vec(BᵀPᵀA) + l2·x, with the probabilities P."""
         P = self._probabilities(x) @ contrasts(self.classes)
         slope = np.matrix_transpose(P) @ self.A
-        return np.asarray(slope.reshape(*slope.shape[:-2], self.dim) + self.l2 * x)
+        return slope.reshape(*slope.shape[:-2], self.dim) + self.l2 * x
 
     def curved_hess(self, x: Array) -> Array:
         """Return Σ_j Bᵀ(diag(p) − ppᵀ)B ⊗ aaᵀ, and the penalty."""
         B, width = contrasts(self.classes), int(self.A.shape[-1])
-        P = softmax(self._scores(x), axis=-1)
+        P = _softmax(self._scores(x))
         Q = P @ B
         H = np.empty((*Q.shape[:-2], self.dim, self.dim))
         for j in range(self.classes - 1):
@@ -142,7 +142,7 @@ class Multinomial(Family):
 
     def _probabilities(self, x: Array) -> Array:
         """Return P, every row with its weight."""
-        P = np.asarray(softmax(self._scores(x), axis=-1))
+        P = _softmax(self._scores(x))
         return P if self.weight is None else self.weight[..., None] * P
 
     def _scores_along(self, B: Array) -> Array:
@@ -159,7 +159,7 @@ class Multinomial(Family):
 
     def hess_along(self, x: Array, B: Array) -> Array:
         """Return Σ Z'ᵀ(diag(p) − ppᵀ)Z' + Bᵀ diag(l2) B, from Z' less its mean over the classes."""
-        P, Z = softmax(self._scores(x), axis=-1), self._scores_along(B)
+        P, Z = _softmax(self._scores(x)), self._scores_along(B)
         Z = Z - (P[..., None] * Z).sum(axis=-2, keepdims=True)
         rows = (np.sqrt(self._probabilities(x))[..., None] * Z).reshape(*Z.shape[:-3], -1, Z.shape[-1])
         return np.asarray(np.matrix_transpose(rows) @ rows + B.T @ (self.l2[..., None] * B))
@@ -184,6 +184,12 @@ class Multinomial(Family):
     def stacking_key(self) -> tuple[Any, ...]:
         """The same classes, and rows within a factor of two of each other."""
         return (*super().stacking_key(), self.classes, self.weight is None, (self.A.shape[-2] - 1).bit_length())
+
+
+def _softmax(z: Array) -> Array:
+    """Return eᶻ over its sum along the last axis, with the largest z taken off first."""
+    powers = np.exp(z - z.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 @lru_cache(maxsize=16)

@@ -88,7 +88,7 @@ class Quadratic(Family):
     def curved_prox(self, v: Array, t: Array | float) -> Array:
         """Return (P + I/t)⁻¹ v/t, through one eigendecomposition for all calls."""
         values, vectors = self._eigen
-        weight = 1.0 / np.asarray(t)
+        weight = 1.0 / t
         return matvec(vectors, vecmat(weight * v, vectors) / (values + weight))
 
     @cached_property

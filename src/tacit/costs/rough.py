@@ -156,7 +156,7 @@ class ElasticNet(Rough):
 
     def prox(self, v: Array, t: Array | float) -> Array:
         """Return soft(v, t·l1) / (1 + t·l2)."""
-        return np.asarray(soft_threshold(v, t * self.l1) / (1.0 + t * self.l2))
+        return soft_threshold(v, t * self.l1) / (1.0 + t * self.l2)
 
     def in_units(self, units: Units) -> Self:
         """Return l1/s·|u| + ½ l2/s²·u²."""

@@ -39,7 +39,7 @@ class Group:
 
     def scale(self, t: Array | float) -> Array | float:
         """Return the group's part of a proximal weight."""
-        return t[self.rows] if isinstance(t, np.ndarray) and t.ndim else t
+        return t if isinstance(t, float) or not t.ndim else t[self.rows]
 
 
 class CostStack:
@@ -197,8 +197,10 @@ class CostStack:
 
     def spread(self, part: Callable[[Group], Array], shape: tuple[int, ...]) -> Array:
         """Return one row per agent, from one array per group."""
-        out = np.empty(shape)
-        for group in self.groups:
+        first = part(self.groups[0])
+        out = np.empty_like(first, shape=shape, order="C")
+        out[self.groups[0].rows] = first
+        for group in self.groups[1:]:
             out[group.rows] = part(group)
         return out
 

@@ -107,7 +107,7 @@ def certificate_of(path: Path) -> tuple[str, str]:
         return card.name, card.certificate
     if path.suffix not in (".crt", ".key"):
         raise FileError(
-            f"{path}: is none of .crt, .card and .key.", command="`tacit federation check` shows all members'."
+            f"{path}: is not one of .crt, .card and .key.", command="`tacit federation check` shows all members'."
         )
     try:
         pem = path.with_suffix(".crt").read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ def draw_up(cards: Iterable[Card], plan: Plan) -> Manifest:
     graph = linked(list(members), plan.links)
     if plan.dropout not in DROPOUTS:
         meant = did_you_mean(plan.dropout, DROPOUTS)
-        raise InputError(f"dropout = {plan.dropout!r} is none of {conjoined(DROPOUTS)}.{meant}")
+        raise InputError(f"dropout = {plan.dropout!r} is not one of {conjoined(DROPOUTS)}.{meant}")
     masks, algorithm = plan.hiding.masks(graph), algorithm_of(plan, model, unknowns)
     if algorithm["name"] == "standardised":
         masks = plan.hiding.of_raw_records().masks(graph)

@@ -76,7 +76,7 @@ def dictionary_like(sheet: Sheet, model: Model, *, missing: str = "refuse") -> D
     *missing* says what happens to records with gaps: "refuse" or "drop".
     """
     if missing not in GAPS:
-        raise InputError(f"missing = {missing!r} is none of {conjoined(GAPS)}.{did_you_mean(missing, GAPS)}")
+        raise InputError(f"missing = {missing!r} is not one of {conjoined(GAPS)}.{did_you_mean(missing, GAPS)}")
     suggested = draft(sheet, model.target)
     refuse_target(suggested.dictionary, model.family, model.target)
     return suggested._replace(dictionary=msgspec.structs.replace(suggested.dictionary, gaps=missing))

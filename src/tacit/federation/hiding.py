@@ -68,11 +68,11 @@ class Hiding:
     def _refuse_what_means_nothing(self) -> None:
         if self.level not in LEVELS:
             raise InputError(
-                f"level = {self.level!r} is none of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
+                f"level = {self.level!r} is not one of {conjoined(LEVELS)}.{did_you_mean(self.level, LEVELS)}"
             )
         if self.pairing not in WAYS:
             raise InputError(
-                f"pairing = {self.pairing!r} is none of {conjoined(WAYS)}.{did_you_mean(self.pairing, WAYS)}"
+                f"pairing = {self.pairing!r} is not one of {conjoined(WAYS)}.{did_you_mean(self.pairing, WAYS)}"
             )
         of_sigma = {"sigma": self.sigma, "guess": self.guess, "hide": self.hide}
         unused = [name for name, value in of_sigma.items() if value is not None and not self.is_gaussian]

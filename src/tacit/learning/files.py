@@ -74,7 +74,7 @@ def read_files(
     selection, paths = selection or UsedColumns(), expanded(paths)
     if selection.missing not in GAPS:
         meant = did_you_mean(selection.missing, GAPS)
-        raise DataError(f"missing = {selection.missing!r} is none of {conjoined(GAPS)}.{meant}")
+        raise DataError(f"missing = {selection.missing!r} is not one of {conjoined(GAPS)}.{meant}")
     names = party_names(paths)
     sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
     for sheet in sheets:

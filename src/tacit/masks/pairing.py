@@ -95,7 +95,7 @@ def _shared(own: X25519PrivateKey, mine: Words, theirs: Words, first: bool, *, r
     try:
         secret = own.exchange(X25519PublicKey.from_public_bytes(theirs.astype("<u8").tobytes()))
     except ValueError as error:  # a point of small order
-        raise ProtocolError("sent a public key that is none.", row=row) from error
+        raise ProtocolError("sent something that is not a public key.", row=row) from error
     publics = (mine, theirs) if first else (theirs, mine)
     info = b"tacit masks of a link" + b"".join(public.astype("<u8").tobytes() for public in publics)
     keys = HKDF(hashes.SHA256(), 64, salt=None, info=info).derive(secret)

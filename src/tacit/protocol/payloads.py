@@ -1,6 +1,6 @@
 """Arrays as bytes: one letter for the kind of numbers, then the numbers, little-endian.
 
-A float that is none (NaN or infinite), or beyond 1e100, is refused: no honest agent sends it. Where a liar has sent
+A float that is NaN or infinite, or beyond 1e100, is refused: no honest agent sends it. Where a liar has sent
 something just below, an honest agent may come to more: it stops before it sends that, or others would name it.
 """
 
@@ -50,10 +50,10 @@ def decode(body: Bytes, sender: str = "a peer") -> NDArray[Any]:
 
 
 def _refuse_wild(array: NDArray[Any], sender: str) -> None:
-    """Refuse numbers that are none, or beyond all bounds."""
+    """Refuse NaN, infinite numbers, and those beyond all bounds."""
     if not np.logical_and.reduce(np.isfinite(array)):
         raise ProtocolError(
-            f"{sender} sent a number that is none (NaN or infinite): its run has come apart.", neighbour=sender
+            f"{sender} sent NaN or infinity instead of a number: its run has come apart.", neighbour=sender
         )
     if not max(array.max(), -array.min()) <= _HUGE:
         raise ProtocolError(

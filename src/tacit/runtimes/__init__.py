@@ -1,6 +1,6 @@
 """Where agents run: all at once as arrays, or each by itself."""
 
-from tacit.runtimes import agents, peers, stacked
+from tacit.runtimes import agents, jax, peers, stacked
 from tacit.runtimes.job import Hide, Job, Run, Runtime
 from tacit.runtimes.linked_peers import LinkedPeers, Links, Message, Together
 from tacit.runtimes.looking import Look, Observer
@@ -18,7 +18,14 @@ from tacit.runtimes.stopping import (
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
-RUNTIMES: dict[str, Runtime] = {"agents": agents.run, "peers": peers.run, "stacked": stacked.run}
+RUNTIMES: dict[str, Runtime] = {
+    "agents": agents.run,
+    "jax": jax.run,
+    "jax-float32": jax.run_in_single,
+    "jax-gpu": jax.run_on_gpu,
+    "peers": peers.run,
+    "stacked": stacked.run,
+}
 """The runtimes by the names that files and commands use."""
 
 __all__ = [

@@ -54,26 +54,30 @@ class Observer:
 
     def tell(self, before: Any, after: Any) -> Array:
         """Return what this agent says after a round from one state to the next."""
-        x = np.atleast_2d(after.x)
         seen = before.x if self.seen is None else self.seen
-        error = self._error(after)
-        numbers = [
-            _largest(x), _largest(after.x - before.x), _largest(after.x - seen), drift(before, after),
-            _UNTOLD if error is None else float(error),
-        ]  # fmt: skip
         self.seen = after.x
-        return np.concatenate([numbers, x.max(axis=0), (-x).max(axis=0)])
+        return maxima(before, after, seen, self._error(after))
 
 
-def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> float:
+def maxima(before: Any, after: Any, seen: Array, error: Array | None) -> Array:
+    """Return what one agent, or all agents at once, say after a round from one state to the next."""
+    x = np.atleast_2d(after.x)
+    numbers = [
+        _largest(x), _largest(after.x - before.x), _largest(after.x - seen), drift(before, after),
+        _UNTOLD if error is None else error,
+    ]  # fmt: skip
+    return np.concatenate([np.stack(numbers), x.max(axis=0), (-x).max(axis=0)])
+
+
+def drift(before: tuple[Array, ...], after: tuple[Array, ...]) -> Array | float:
     """Return the largest relative change in one agent's or all agents' state beyond x; counters do not count."""
     moved = [
         _largest(new - old) / (1.0 + _largest(new))
         for old, new in zip(before[1:], after[1:], strict=True)
         if np.ndim(new)
     ]
-    return max(moved, default=0.0)
+    return np.stack(moved).max() if moved else 0.0
 
 
-def _largest(v: Array) -> float:
-    return float(np.abs(v).max())
+def _largest(v: Array) -> Array:
+    return np.abs(v).max()

@@ -98,7 +98,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         if self.type != "factor" and (self.levels or self.reference is not None):
             wrong.append(f"{where}: levels and reference belong to a factor, and this is a {self.type}.")
         if self.type == "factor" and self.reference is not None and self.reference not in self.levels:
-            wrong.append(f"{where}: reference = {self.reference!r} is none of its levels.")
+            wrong.append(f"{where}: reference = {self.reference!r} is not one of its levels.")
         if self.type == "factor" and not (self.low is None and self.high is None):
             wrong.append(f"{where}: a factor has no low and no high.")
         if self.low is not None and self.high is not None and not self.low < self.high:
@@ -142,7 +142,7 @@ class Dictionary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         if twice:
             wrong.append(f"[data] has two columns {twice[0]!r}.")
         if self.target not in [column.name for column in self.columns]:
-            wrong.append(f"[data] target = {self.target!r} is none of its columns.")
+            wrong.append(f"[data] target = {self.target!r} is not one of its columns.")
         elif not self.names:
             wrong.append("[data] has no column beside the target: nothing explains it.")
         return wrong
