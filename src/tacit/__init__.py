@@ -33,6 +33,7 @@ if _typing.TYPE_CHECKING:
         leakage,
         worst_coalition,
     )
+    from tacit.comparing import compare
     from tacit.costs import (
         L1,
         AbsoluteValue,
@@ -76,6 +77,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "leakage",
         "worst_coalition",
     ),
+    "tacit.comparing": ("compare",),
     "tacit.costs": (
         "L1",
         "AbsoluteValue",
@@ -159,6 +161,7 @@ __all__ = [
     "augment",
     "calibrate",
     "certify",
+    "compare",
     "design",
     "dispatch",
     "federation",

@@ -164,3 +164,15 @@ def test_more_sums_than_promised_are_refused():
         peers.sum(np.zeros((5, 2)))
     with pytest.raises(tacit.TacitError, match="promised have been taken"):
         peers.sum(np.zeros((5, 2)))
+
+
+def test_a_cost_that_is_no_longer_of_its_records_is_neither_clipped_nor_taken_for_clipped():
+    """An effective cost keeps no label, and another unit makes rows longer."""
+    for cost in (tacit.LeastSquares(np.eye(3), np.ones(3)), tacit.Logistic(np.eye(3), np.ones(3))):
+        kept = cost.clipped(limits_of(PROMISE))
+        other = kept.with_affine(np.full(3, 1e6))
+        assert kept.kept == limits_of(PROMISE)
+        assert other.kept is None
+        assert not {"_marks", "_table"} & set(vars(other))
+        with pytest.raises(tacit.TacitError, match="than its records"):
+            other.clipped(limits_of(PROMISE))

@@ -27,7 +27,7 @@ def ridge(**settings):
     return PrivateRidge(**{"epsilon": 2.0, "delta": 1e-6, "clip": 2.0, "labels": 4.0, "any": 2} | settings)
 
 
-def test_a_private_fit_predicts_and_says_what_it_promises(records):
+def test_a_private_fit_predicts_and_says_what_it_promises(records, tmp_path):
     X, y, groups = records
     words = np.where(y > 0, "yes", "no")
     model = odds().fit(X, words, groups=groups)
@@ -41,6 +41,8 @@ def test_a_private_fit_predicts_and_says_what_it_promises(records):
         assert not fitted.summary_.has_errors
         assert clone(fitted).get_params() == fitted.get_params()
         assert "differentially private" in str(fitted.summary_)
+        assert fitted.guarantee_.headline() in fitted.answer_.privacy()
+        fitted.report(tmp_path / f"{type(fitted).__name__}.html")
 
 
 def test_nothing_but_the_promised_sums_is_added_up(records, monkeypatch):

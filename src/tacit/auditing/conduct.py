@@ -18,28 +18,25 @@ from typing import Any
 import numpy as np
 
 from tacit.algorithms import Landscape
+from tacit.auditing.attacked import attacked, truth_of
 from tacit.auditing.experiments import EXPERIMENTS, settle
-from tacit.auditing.experiments.inferred_labels import infer_labels, labels_of, records_of, values_of
-from tacit.auditing.experiments.run_sums import every_sum
+from tacit.auditing.experiments.inferred_labels import infer_labels
 from tacit.auditing.experiments.secret_sums import attack_words
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
-from tacit.auditing.recording.watch import public_knowledge, public_point, watch_effective
 from tacit.auditing.report import AuditReport, BestEstimate, Row
 from tacit.auditing.trials.game import Game, play
 from tacit.auditing.trials.phase2 import play_messages
-from tacit.auditing.trials.replayed import replay
-from tacit.auditing.trials.runs import AttackResult, Truth, attack_run, recorded_whole
+from tacit.auditing.trials.runs import AttackResult, Truth
 from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
-from tacit.errors import InputError, TacitError, VacuousError
+from tacit.errors import InputError, VacuousError
 from tacit.masks import Mechanism, drawn_afresh, drawn_once, effective_sigma, with_seed
-from tacit.runtimes import Job
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.guarantee import of_run
 from tacit.solving.stamping import NO_MASKS
 from tacit.solving.telling import against
-from tacit.stamps import Stamp, beyond_the_network, voided
+from tacit.stamps import beyond_the_network, voided
 from tacit.typing import Algorithm
 
 GAMES = 20_000
@@ -95,16 +92,16 @@ def audit(
             pairing=job.privacy.pairing,
         )
     who = sorted(problem.network.index[member] for member in members)
-    truth = _truth(problem, job, prepared.stamps)
+    truth = truth_of(problem, job, prepared.stamps)
     tell(0.05, "attacking the plain algorithm")
     plain = dataclasses.replace(job, privacy=None, floor=0.0)
-    without = _attacked(problem, plain, who, truth, runtime=runtime)
+    without = attacked(problem, plain, who, truth, runtime=runtime)
     findings: list[AttackResult] = []
     game: Game | Verdict | None = None
     messages: Game | None = None
     if masks and job.privacy is not None:
         tell(0.2, "attacking the masked run")
-        findings = _attacked(problem, job, who, truth, runtime=runtime)
+        findings = attacked(problem, job, who, truth, runtime=runtime)
         findings += _experiments(job.privacy, problem, who, truth, seed, tell)
         tell(0.7, "playing games")
         game = play(job.privacy, problem.network, who, games=games, keys=Keys(seed))
@@ -160,9 +157,9 @@ def overhear(
     prepared = prepare(problem, privacy=privacy, algorithm=algorithm, max_rounds=rounds)  # type: ignore[arg-type]
     certificate, _ = _certificate(problem, privacy, members, None)
     who = sorted(problem.network.index[member] for member in members)
-    truth = _truth(problem, prepared.job, prepared.stamps)
+    truth = truth_of(problem, prepared.job, prepared.stamps)
     plain = dataclasses.replace(prepared.job, privacy=None, floor=0.0)
-    without, masked = (_attacked(problem, job, who, truth, runtime="stacked") for job in (plain, prepared.job))
+    without, masked = (attacked(problem, job, who, truth, runtime="stacked") for job in (plain, prepared.job))
     return _rows(problem, who, truth, without, masked, certificate)
 
 
@@ -201,43 +198,6 @@ def _best_placed(problem: Problem, t: int) -> tuple[Any, ...]:
     """Return the agents with the most neighbours: where no coalition is worse than another, they hear most."""
     order = np.argsort(-problem.network.degrees, kind="stable")[:t]
     return tuple(problem.network.agents[i] for i in order)
-
-
-def _truth(problem: Problem, job: Job, stamps: Sequence[Stamp]) -> Truth:
-    n = len(problem.network)
-    at, zero = np.tile(public_point(job), (n, 1)), np.zeros((n, problem.dim))
-    try:
-        curvatures = np.broadcast_to(problem.stack.hess(at), (*at.shape, problem.dim))
-    except TacitError:  # a cost may come without its Hessian
-        curvatures = None
-    known = public_knowledge(problem, job)
-    labels = None
-    if known.features is not None:
-        labels = [labels_of(cost) for cost in problem.costs if isinstance(cost, Logistic)]
-    telling = [stamp for stamp in stamps if stamp.reason == "answer tells" and stamp.voids]
-    names = {str(agent): i for i, agent in enumerate(problem.network.agents)}
-    exposed = frozenset(names[agent] for stamp in telling for agent in stamp.agents)
-    return Truth(
-        gradients=problem.stack.grad(at),
-        curvatures=curvatures,
-        at_zero=problem.stack.grad(zero),
-        labels=labels,
-        values=[values_of(cost) for cost in problem.costs],
-        records=[records_of(cost) for cost in problem.costs],
-        exposed=None if any(not stamp.agents for stamp in telling) else exposed,
-    )
-
-
-def _attacked(problem: Problem, job: Job, who: Sequence[int], truth: Truth, *, runtime: str) -> list[AttackResult]:
-    public = public_knowledge(problem, job)
-    view, effective, rounds = watch_effective(job, who, runtime=runtime, worst_case=runtime != "peers")
-    findings = attack_run(view, public, truth)
-    more = [recorded_whole(view, public, rounds)]
-    if drawn_afresh(job.privacy):
-        more.append(every_sum(view, public))
-    if effective is not None:
-        more.append(replay(job, view, effective, who, exactly=runtime == "stacked"))
-    return findings + [AttackResult(None, verdict) for verdict in more if verdict is not None]
 
 
 def _experiments(

@@ -64,6 +64,7 @@ COMMANDS: dict[str, Home] = {
         "Find the fewest links after which no such coalition cuts the honest agents apart.",
     ),
     "audit": Home("audit", "audit_command", "Attack a run with everything that a coalition sees."),
+    "compare": Home("compare", "compare_command", "Compare approaches to privacy on one problem."),
     "ledger": Home("ledger", "app", "Keep account of what you have released: new, show, check, add."),
     "data": Home("data", "app", "Your own file at home: check it against a data dictionary, or draft one."),
     "dispatch": Home("dispatch", "dispatch_command", "Dispatch a grid: the cheapest outputs that meet the demand."),

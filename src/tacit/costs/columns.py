@@ -46,6 +46,10 @@ class Units(NamedTuple):
         return np.asarray(inverse.T @ H @ inverse)
 
 
+OF_RECORDS = ("kept", "_marks", "_table")
+"""What a cost keeps of its records, to clip them; it does not hold of another affine part, or of other units."""
+
+
 class Columns:
     """A cost with a design A, affine part α and penalties l2: what least squares and sums over rows share."""
 
@@ -78,7 +82,7 @@ class Columns:
         """Return the same cost as a function of u."""
         centre, scale = units
         p, turned = len(scale), copy.copy(self)
-        for name in ("P", "_singular"):
+        for name in ("P", "_singular", *OF_RECORDS):
             turned.__dict__.pop(name, None)  # computed from the former columns
         A, affine, l2 = self.A.copy(), self.affine.copy(), self.l2.copy()
         if p < A.shape[-1]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs.batched import vecdot
-from tacit.costs.columns import Units, refuse_units
+from tacit.costs.columns import OF_RECORDS, Units, refuse_units
 from tacit.costs.inner import newton_prox
 from tacit.costs.sensitivity import RecordLimits, Sensitivity, unbounded
 from tacit.coverage import AffinePart
@@ -232,6 +232,8 @@ class Family(ABC):
             raise CostError(f"an affine coefficient of shape {affine.shape} for a cost of {self.affine.shape}.")
         effective = copy.copy(self)
         effective.affine, effective._lowest = affine, None  # the bound holds for the old α, and would tell of it
+        for name in OF_RECORDS:
+            effective.__dict__.pop(name, None)
         return effective
 
     def __add__(self, rough: Rough) -> Composite:

@@ -21,7 +21,7 @@ from tacit.costs.family import Curvature, one_per_row, penalty
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
-from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows, without_records
 from tacit.coverage import AffinePart
 from tacit.typing import Array
 
@@ -88,6 +88,8 @@ class LeastSquares(Columns, Quadratic):
     def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows and smaller labels; with weights, of the weighted ones."""
         B = label_limit(limits)
+        if "_table" not in self.__dict__:
+            raise without_records()
         rows, b = self._table
         cost = type(self)(shortened_rows(rows, limits), np.clip(b, -B, B))
         cost.l2, cost.intercept, cost.kept = self.l2, self.intercept, limits

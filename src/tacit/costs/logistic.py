@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
-from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows, unbounded
+from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows, unbounded, without_records
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
 from tacit.typing import Array
@@ -61,6 +61,8 @@ class Logistic(RowSum):
     def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows."""
         self.sensitivity(limits)
+        if "_marks" not in self.__dict__:
+            raise without_records()
         cost = type(self)(shortened_rows(self.A, limits), self._marks)
         cost.l2, cost.intercept, cost.kept = self.l2, self.intercept, limits
         return cost

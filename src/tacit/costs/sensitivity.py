@@ -54,6 +54,11 @@ def unbounded() -> CostError:
     )
 
 
+def without_records() -> CostError:
+    """Return the refusal of a cost that is no longer that of some records."""
+    return CostError("this cost holds another affine part, or other units, than its records: clip them first.")
+
+
 def label_limit(limits: RecordLimits) -> float:
     """Return the public limit on labels; refuse to do without."""
     if limits.labels is None:

@@ -39,9 +39,13 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
         """How often the best guess between two such worlds, equally likely, is right."""
         return TradeOff(self.mu).guess
 
+    @property
+    def _coalition(self) -> str:
+        return "any one agent" if self.any == 1 else f"any {self.any} agents"
+
     def headline(self) -> str:
         """Return the guarantee in one line."""
-        whom = f"any {self.any} agents and all who see the answer" if self.any else "all who see the answer"
+        whom = f"{self._coalition} and all who see the answer" if self.any else "all who see the answer"
         return (
             f"The answer is ({self.epsilon:g}, {self.delta:g})-differentially private for every {self.unit}, "
             f"against {whom}: the best guess is right at most {100 * self.guess:.1f} % of the time."
@@ -49,7 +53,8 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
 
     def statement(self) -> str:
         """Return the guarantee in words, with its assumptions and what it does not cover."""
-        whom = f"any {self.any} agents who put together what they see, and everybody who sees the answer"
+        together = " who put together what they see" * (self.any > 1)
+        whom = f"{self._coalition}{together}, and everybody who sees the answer"
         whom = whom if self.any else "everybody who sees the answer and is no agent"
         bound = "" if self.exact else " (by a bound on all coalitions)"
         return (

@@ -22,7 +22,7 @@ from tacit.learning.curvature import FitCurvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Party, Table
-from tacit.learning.promised import fitted, promise_of, summarised
+from tacit.learning.promised import close, fitted, promise_of
 from tacit.learning.standardising import StandardUnits
 from tacit.typing import Array
 
@@ -177,9 +177,7 @@ class PrivateRidge(LinearModel):
         p = len(table.columns)
         self.coef_ = answer.x[:p]
         self.intercept_ = float(answer.x[p]) if self.fit_intercept else 0.0
-        self.answer_, self.guarantee_, self.noise_errors_ = answer, answer.guarantee, answer.noise
-        self.summary_ = summarised(self, answer, table.columns, len(table.parties))
-        self.n_iter_, self.parties_ = answer.record.phase2.rounds, table.names
+        close(self, answer, table)
 
     def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), self.alpha / units.scale**2)

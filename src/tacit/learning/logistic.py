@@ -22,7 +22,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
-from tacit.learning.promised import fitted, promise_of, summarised
+from tacit.learning.promised import close, fitted, promise_of
 from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.spelling import did_you_mean
@@ -100,9 +100,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         p = len(table.columns)
         self.coef_ = answer.x[None, :p]
         self.intercept_ = answer.x[p:] if self.fit_intercept else np.zeros(1)
-        self.answer_, self.guarantee_, self.noise_errors_ = answer, answer.guarantee, answer.noise
-        self.summary_ = summarised(self, answer, table.columns, len(table.parties))
-        self.n_iter_, self.parties_ = answer.record.phase2.rounds, table.names
+        close(self, answer, table)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: of the second class, or of every class where there are more than two."""

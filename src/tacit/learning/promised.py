@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.costs import Family
+from tacit.costs import Family, packed_size
 from tacit.differential import DifferentialPrivacy
 from tacit.errors import InputError
+from tacit.learning.account import Account, Sums
 from tacit.learning.inference import Summary, named
 from tacit.learning.parties import Table
 from tacit.learning.party_network import connected
@@ -49,17 +50,28 @@ def fitted(model: Any, table: Table, costs: Sequence[Family], promise: Different
     return solve(Problem(network, costs), privacy=SumMasks(answer=promise), runtime=model.runtime)
 
 
-def summarised(model: Any, answer: Answer, columns: tuple[str, ...], parties: int) -> Summary:
+def close(model: Any, answer: Answer, table: Table) -> None:
+    """Set what every fitted model has, and what this one promises."""
+    record, m = answer.record, len(answer.x)
+    model.answer_, model.guarantee_, model.noise_errors_ = answer, answer.guarantee, answer.noise
+    model.n_iter_, model.parties_ = record.phase2.rounds, table.names
+    model.certificate_ = answer.certificate(any=model.any)
+    gradients = Sums("slopes, with noise", m, max(record.phase2.rounds - 1, 1))
+    model.ledger_ = Account(None, (Sums("bends at zero, with noise", packed_size(m), 1), gradients))
+    model.summary_ = _summarised(model, answer, table)
+
+
+def _summarised(model: Any, answer: Answer, table: Table) -> Summary:
     """Return the fit as a table: coefficients, and a note about their noise in the place of standard errors."""
     noise = answer.noise
     known = "" if noise is None else f" Noise gives them deviations of {noise.min():.2g} to {noise.max():.2g}."
     return Summary(
         model=f"{type(model).__name__} (differentially private)",
-        names=named(columns, intercept=model.fit_intercept),
+        names=named(table.columns, intercept=model.fit_intercept),
         coefficients=answer.x,
         standard_errors=np.full(len(answer.x), np.nan),
         freedom=np.inf,
         observations=None,
-        parties=parties,
+        parties=len(table.parties),
         notes=(f"The coefficients carry noise, and no standard errors beside it.{known}",),
     )

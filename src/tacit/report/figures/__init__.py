@@ -3,6 +3,7 @@
 from tacit.report.figures.audit import beliefs, game, verdicts
 from tacit.report.figures.believed import believed
 from tacit.report.figures.coefficients import coefficients
+from tacit.report.figures.compare import compared, raced
 from tacit.report.figures.convergence import convergence, looks
 from tacit.report.figures.dispatch import day
 from tacit.report.figures.hiding import guess, hidden_difference, tradeoff
@@ -16,6 +17,7 @@ __all__ = [
     "beliefs",
     "believed",
     "coefficients",
+    "compared",
     "convergence",
     "day",
     "game",
@@ -25,6 +27,7 @@ __all__ = [
     "looks",
     "network",
     "one_line",
+    "raced",
     "tradeoff",
     "traffic",
     "verdicts",

@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.auditing import AuditReport
 from tacit.certificates import Augmentation, Certificate, Design
+from tacit.comparing import ComparisonReport, Race
 from tacit.dispatch import Schedule
 from tacit.errors import InputError
 from tacit.learning.inference import Summary
@@ -16,6 +17,7 @@ from tacit.report.page import Page
 from tacit.report.pages.answer import answer_page
 from tacit.report.pages.audit import audit_page
 from tacit.report.pages.certificate import augmentation_page, certificate_page, design_page
+from tacit.report.pages.compare import comparison_page, race_page
 from tacit.report.pages.fit import fit_page, model_page, summary_page
 from tacit.report.pages.member import member_page
 from tacit.report.pages.schedule import schedule_page
@@ -26,9 +28,11 @@ _PAGES: dict[type, Callable[..., Page]] = {
     AuditReport: audit_page,
     Augmentation: augmentation_page,
     Certificate: certificate_page,
+    ComparisonReport: comparison_page,
     Design: design_page,
     FitReport: fit_page,
     MemberReport: member_page,
+    Race: race_page,
     Schedule: schedule_page,
     Summary: summary_page,
 }

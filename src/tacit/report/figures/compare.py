@@ -1,0 +1,63 @@
+"""Approaches side by side: how good the answer is, and how much of the others is given away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from tacit.report.palette import LIGHT, LINES
+from tacit.report.style import Trail, draw, note, picture
+
+if TYPE_CHECKING:
+    from tacit.comparing import ComparisonReport, Race
+
+_EXACT = 1e-12  # what a logarithmic axis shows of no error at all
+_FAR = 1e6
+
+
+def compared(comparison: ComparisonReport) -> go.Figure:
+    """Draw every approach by the error of its answer, and by how often two colluders tell two agents apart."""
+    points = [
+        (row.approach, min(max(row.error, _EXACT), _FAR), row.recoveries[-1].guess)
+        for row in comparison.rows
+        if row.error is not None and row.recoveries and row.recoveries[-1].guess is not None
+    ]
+    title = "Right answers are to the left, and privacy is below"
+    figure = picture(
+        title, comparison.sentence(), height=460,
+        xaxis={"title": {"text": "error of the answer"}, "type": "log", "exponentformat": "power"},
+        yaxis={"title": {"text": "pairs that colluders tell apart"}, "tickformat": ".0%", "range": [0.35, 1.08]},
+    )  # fmt: skip
+    figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot"})
+    for name, error, guess in points:
+        colour = LIGHT.blue if name.startswith("tacit") else LIGHT.orange
+        figure.add_scatter(
+            x=[error], y=[guess], mode="markers", name=name, marker={"size": 11, "color": colour},
+            hovertemplate=f"{name}: %{{x:.3~g}}, %{{y:.0%}}<extra></extra>",
+        )  # fmt: skip
+        note(figure, error, guess, name, colour, yshift=12)
+    return figure
+
+
+def raced(race: Race) -> go.Figure:
+    """Draw every algorithm's true error against the exchanges that it took."""
+    figure = picture(
+        race.sentence(), race.sentence(), height=460,
+        xaxis={"title": {"text": "exchanges"}, "rangemode": "tozero"},
+        yaxis={"title": {"text": "error"}, "type": "log", "exponentformat": "power", "dtick": 2},
+    )  # fmt: skip
+    ran = [runner for runner in race.runners if runner.errors]
+    draw(
+        figure,
+        *(
+            Trail(
+                runner.exchanges,
+                [min(max(error, _EXACT), _FAR) for error in runner.errors],
+                runner.algorithm,
+                getattr(LIGHT, LINES[k % len(LINES)]),
+            )
+            for k, runner in enumerate(ran)
+        ),
+    )
+    return figure
