@@ -57,7 +57,7 @@ SECTIONS = (
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("compare", "other approaches on the same problem, attacked alike, and a race of algorithms"),
-            ("liars", "thirty-five ways to lie, and what happens to each"),
+            ("liars", "thirty-six ways to lie, and what happens to each"),
             ("explanation", "the threat model, and what is not promised"),
             ("paper", "the paper, claim by claim"),
         ),
