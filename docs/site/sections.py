@@ -37,6 +37,7 @@ SECTIONS = (
         (
             ("how-to", "problem files, choosing σ, your own costs, scripts"),
             ("learning", "scikit-learn's regressions on records that stay at home"),
+            ("records", "records that do not fit in memory: Parquet, Feather, folders, long CSV files"),
             ("dispatch", "the cheapest plan for a power grid, with demands and cost curves hidden"),
             ("peers", "organisations with a machine, a key and records of their own"),
             ("checklist", "five members exchange cards: a sheet to print and sign"),
@@ -57,7 +58,7 @@ SECTIONS = (
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("compare", "other approaches on the same problem, attacked alike, and a race of algorithms"),
-            ("liars", "thirty-five ways to lie, and what happens to each"),
+            ("liars", "thirty-six ways to lie, and what happens to each"),
             ("explanation", "the threat model, and what is not promised"),
             ("paper", "the paper, claim by claim"),
         ),

@@ -426,7 +426,7 @@ def test_the_paper_page_names_only_tests_that_exist():
 def test_the_page_of_liars_names_only_tests_that_exist_and_as_many_as_it_says():
     page = (ROOT / "docs" / "liars.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \|.*\| `([\w/]+\.py)::(\w+)` \|$", page, flags=re.MULTILINE)
-    assert [int(number) for number, _, _ in rows] == list(range(1, 36))
+    assert [int(number) for number, _, _ in rows] == list(range(1, 37))
     for _, file, name in rows:
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

@@ -522,13 +522,16 @@ class Nonsense:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311
 
-    def burst(self, expected: int, count: int = 40) -> bytes:
-        """Return some frames from message *expected* on, of which a few are wrong, and something that is none."""
+    def burst(self, expected: int, count: int = 40) -> list[bytes]:
+        """Return some frames from message *expected* on, of which a few are wrong, and something that is none.
+
+        Each is to be sent by itself: of what comes together with something that is no frame, nothing is judged.
+        """
         frames = []
         for _ in range(count):
             frames.append(self._frame(expected))
             expected += frames[-1][4] == Kind.DATA
-        return b"".join(frames) + self.END
+        return [*frames, self.END]
 
     def _frame(self, expected: int) -> bytes:
         pick = self._random
@@ -537,7 +540,7 @@ class Nonsense:
             Kind.DATA: pick.choice(b"fuix").to_bytes()
             + pick.randbytes(8 * pick.randrange(6) + pick.choice([0, 3])),
             Kind.PING: b"",
-            Kind.BYE: pick.choice([b"", b"unfit"]),
+            Kind.BYE: pick.choice([b"", b"unfit", b"noted", b"lost"]),
         }[kind]
         if pick.random() < 0.95:
             return Frame(kind, expected, 0, body).encode()
@@ -568,7 +571,7 @@ def test_nonsense_from_a_member_is_refused_and_everybody_else_is_served(federati
         beta, gamma = connections.neighbours["beta"], connections.neighbours["gamma"]
         tls, nonsense = client(federation.key("beta")), Nonsense(7)
         while judged < frames:
-            spoken(connections.port, tls, federation.hello("beta", "alpha"), nonsense.burst(beta.channel.expected))
+            spoken(connections.port, tls, federation.hello("beta", "alpha"), *nonsense.burst(beta.channel.expected))
             with connections.guard:
                 assert len(beta.channel.inbox) <= channels._AHEAD
                 beta.channel.inbox.clear()

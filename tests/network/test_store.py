@@ -35,6 +35,13 @@ def save(store: Store, done: int) -> None:
     )
 
 
+@pytest.mark.parametrize(("durable", "level"), [(False, 0), (True, 2)], ids=["trying", "durable"])
+def test_the_disk_is_waited_for_where_a_power_cut_counts_and_nowhere_else(tmp_path, durable, level):
+    """OFF and FULL, as SQLite calls them."""
+    with Store(tmp_path / "a.state", durable=durable) as store:
+        assert store._database.execute("PRAGMA synchronous").fetchone() == (level,)
+
+
 def test_a_checkpoint_that_is_committed_is_recalled(tmp_path):
     store = Store(tmp_path / "a.state")
     save(store, 10)

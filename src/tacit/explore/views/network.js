@@ -53,7 +53,9 @@ export default {
       const stage = this.$refs.stage;
       stage.replaceChildren();
       this.places = Object.fromEntries(this.network.agents.map(([name, x, y]) => [name, [x, y]]));
-      this.size = this.network.agents.length > 400 ? 0.35 : this.network.agents.length > 60 ? 0.6 : 1;
+      const many = this.network.agents.length;
+      this.size = many > 400 ? 1.4 : many > 60 ? 1.1 : 1; // a large network is drawn on a larger sheet
+      stage.setAttribute("class", many > 60 ? "crowded" : "");
       const links = make("g", { class: "links", "aria-hidden": "true" }, stage);
       this.dashes = make("g", { class: "dashes", "aria-hidden": "true" }, stage);
       const agents = make("g", {}, stage);
@@ -67,7 +69,7 @@ export default {
       for (const [name] of this.network.agents) {
         const node = make("g", { class: "agent", "data-agent": name, role: "button", tabindex: -1 }, agents);
         make("path", {}, node);
-        if (this.size > 0.35) make("text", { y: -15, "text-anchor": "middle", "aria-hidden": "true" }, node).textContent = name;
+        if (many <= 200) make("text", { y: -15, "text-anchor": "middle", "aria-hidden": "true" }, node).textContent = name;
         this.nodes[name] = node;
       }
       const stop = focused in this.nodes ? focused : this.network.agents[0]?.[0];

@@ -44,6 +44,7 @@ from tacit.runtimes.peers.tls import TlsSocket, open_ports, secured
 log = logging.getLogger("tacit.peers")
 
 _ABSENCE, _LONGEST_ABSENCE = 0.05, 0.4  # seconds between two looks of the steward at whether it is needed
+_UNSETTLED = 1.0  # seconds in the event loop while not all connections are open, unless one comes or goes
 _UNTENDED = 0.25  # seconds that dialling, accepting and pinging may wait while all connections are open
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 _LAST_WORDS = 1.0  # seconds for a neighbour to hear why a link is closed
@@ -171,7 +172,7 @@ class Connections:
                 if self._settled and now < self._tended + _UNTENDED:
                     self._hear(min(_UNTENDED, end - now))
                 else:
-                    self._tend(goal, min(_ABSENCE, end - now))
+                    self._tend(goal, min(_UNSETTLED, end - now))
         finally:
             self._driving.release()
         return True
@@ -209,6 +210,11 @@ class Connections:
             self._loop.run_forever()
             timer.cancel()
         self._goal, self._tended = None, self._clock()
+
+    def _look_again(self) -> None:
+        """Let whoever waits in the event loop see that a connection has come, or gone."""
+        if self._goal is not None:
+            self._loop.stop()
 
     def stop(self) -> None:
         """Close all connections and the port."""
@@ -350,6 +356,7 @@ class Connections:
     def _violated(self, neighbour: Neighbour, error: ProtocolError) -> None:
         neighbour.violations += 1
         neighbour.ended(str(error))
+        self._look_again()
         log.warning("link to %s closed: %s", neighbour.name, error)
 
 
@@ -410,6 +417,7 @@ class _Connection:
             return None
         if not neighbour.open and self._dialogue.phase is Phase.OPEN:
             neighbour.comes_up(every._clock())
+            every._look_again()
         if answers:
             every._put(neighbour, answers)
         if every._goal is not None and every._goal():
@@ -442,6 +450,7 @@ class _Connection:
                 reason = "closed" if error is None else _reason(error)
                 neighbour.ended(reason, turned_away=error is None or _turns_away(error))
             neighbour.goes_down(self._all._clock())
+            self._all._look_again()
 
 
 def _turns_away(error: BaseException) -> bool:

@@ -122,9 +122,9 @@ class Store:
         """Prepare the file, which may be new, and return its record."""
         execute = self._database.execute
         execute(f"PRAGMA page_size = {_LARGE_PAGE if 8 * numbers > _LARGE_PAGE else _PAGE}")
+        execute(f"PRAGMA synchronous = {'FULL' if durable else 'OFF'}")  # before WAL, which waits for the disk, too
         execute("PRAGMA locking_mode = EXCLUSIVE")  # before WAL: no shared memory, no locks a commit
         execute("PRAGMA journal_mode = WAL")
-        execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         execute("PRAGMA secure_delete = FAST")
         if execute("SELECT 1 FROM sqlite_master WHERE name = 'run'").fetchone() is not None:
             raise FileError(
