@@ -1,5 +1,7 @@
 """Files of any kind, and folders of them, are the records that are in them; what is wrong with them is one sentence."""
 
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
@@ -10,6 +12,7 @@ import pytest
 from tacit.errors import DataError, FileError, InputError
 from tacit.records import Dataset, open_source
 from tacit.records.digest import LOADED, LongColumns, columns_of
+from tacit.records.extra import arrow
 from tacit.records.passing import one_pass
 
 
@@ -147,6 +150,7 @@ def test_sentences_show_no_value(table, tmp_path):
 
 def test_without_the_extra_one_sentence_says_how_to_get_it(monkeypatch, tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"")
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    arrow.cache_clear()
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(InputError, match=r"pip install 'tacit\[data\]'"):
         Dataset.at(tmp_path / "x.parquet", "label")

@@ -143,10 +143,10 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             return replace(party, y=_places(known, party, table.target))
 
         parties = [party.changed(numbered) for party in table.parties]
-        terms = [party.added_up(lambda p: _counted(p.y, len(known))) for party in parties]
+        terms = [party.of_labels(lambda p: _counted(p.y, len(known))) for party in parties]
         counts = assembly.total(terms, "number of records of every class")
         if any(party.has_weights for party in parties):
-            terms = [party.added_up(lambda p: _counted(p.y, len(known), weights=p.mass)) for party in parties]
+            terms = [party.of_labels(lambda p: _counted(p.y, len(known), weights=p.mass)) for party in parties]
             masses = assembly.total(terms, "weight of the records of every class")
         else:
             masses = np.rint(counts)
@@ -257,13 +257,23 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 def _places(known: Any, party: Party, target: str) -> Array:
     """Return the number of every record's class in the list; refuse others without showing them."""
     labels, inverse = party.y, None
+    if labels.dtype.kind in "biuf" and known.dtype.kind in "biuf":
+        order = np.argsort(known)
+        place = order[np.minimum(np.searchsorted(known, labels, sorter=order), len(known) - 1)]
+        if not (known[place] == labels).all():
+            raise _unlisted(party, target)
+        return place.astype(np.float64)
     if labels.dtype.kind != "O":
         labels, inverse = np.unique(labels, return_inverse=True)
     place = np.array([np.flatnonzero(known == label)[:1].sum() for label in labels], dtype=np.intp)
     if not (known[place] == labels).all():
-        raise DataError(f"party {party.name}, column {target!r}: has a class that classes= does not list.")
+        raise _unlisted(party, target)
     return np.asarray(place if inverse is None else place[inverse], dtype=np.float64)
 
 
 def _counted(y: Array, classes: int, weights: Array | None = None) -> Array:
     return np.bincount(y.astype(np.intp), weights=weights, minlength=classes).astype(np.float64)
+
+
+def _unlisted(party: Party, target: str) -> DataError:
+    return DataError(f"party {party.name}, column {target!r}: has a class that classes= does not list.")

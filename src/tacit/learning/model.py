@@ -327,7 +327,7 @@ def _total_weight(table: Table, assembly: Assembly) -> float | None:
     """Return the sum of all records' weights; None where they have none."""
     if not any(party.has_weights for party in table.parties):
         return None
-    terms = [party.added_up(lambda p: np.array([p.mass.sum()])) for party in table.parties]
+    terms = [party.of_labels(lambda p: np.array([p.mass.sum()])) for party in table.parties]
     total = float(assembly.total(terms, "sum of the weights")[0])
     if not total > 0:
         raise DataError("every record of every party has the weight zero: nothing is left to fit.")

@@ -12,7 +12,7 @@ from tacit.costs import RowBatch
 from tacit.errors import DataError, InputError
 from tacit.learning.parties import OutsideParty, Party, Table, joined, read, refuse_other_columns
 from tacit.learning.standardising import StandardUnits
-from tacit.records import Dataset
+from tacit.records import Batch, Dataset
 from tacit.typing import Array
 
 __all__ = ["Dataset", "PartyRows", "datasets_of", "holds_datasets"]
@@ -28,19 +28,22 @@ class PartyRows:
 
     def added_up(self, part: Callable[[RowBatch], Array]) -> Array:
         """Return the sum of what all batches give."""
-        return self.party.added_up(lambda batch: part(self._rows(batch)))
+        return self.party.dataset.added_up(lambda batch: part(self._rows(batch)))
 
     def joined(self, part: Callable[[RowBatch], Any], join: Callable[[Any, Any], Any]) -> Any:
         """Return what all batches give, joined in their order."""
-        return self.party.joined(lambda batch: part(self._rows(batch)), join)
+        return self.party.dataset.joined(lambda batch: part(self._rows(batch)), join)
 
-    def _rows(self, batch: Party) -> RowBatch:
-        columns, living = batch.X.T, np.flatnonzero(self.units.varies)
-        A = np.ones((len(living) + self.intercept, len(batch)))
+    def _rows(self, batch: Batch) -> RowBatch:
+        """Return a batch in standard units: columns are read where they lie, and written once."""
+        living = np.flatnonzero(self.units.varies)
+        A = np.empty((len(living) + self.intercept, len(batch)))
+        A[len(living) :] = 1.0
         for row, column, centre, scale in zip(A, living, self.units.centre, self.units.scale, strict=False):
-            np.subtract(columns[column], centre, out=row)
+            np.subtract(batch.columns[column], centre, out=row)
             row /= scale
-        return RowBatch(A.T, self.units.labels(batch.y), batch.weight, batch.offset)
+        party = self.party.seen(batch, A.T)
+        return RowBatch(A.T, self.units.labels(party.y), party.weight, party.offset)
 
 
 def holds_datasets(parties: Any) -> bool:

@@ -74,6 +74,10 @@ class Party:
         """Return what its records give: all are here."""
         return part(self)
 
+    def of_labels(self, part: Callable[[Party], Array]) -> Array:
+        """Return what its labels and weights give, whatever its features."""
+        return part(self)
+
     def changed(
         self,
         change: Callable[[Party], Party],
@@ -117,11 +121,12 @@ class OutsideParty:
 
     def added_up(self, part: Callable[[Party], Array]) -> Array:
         """Return the sum of what all batches give, each as a party with few records."""
-        return self.dataset.added_up(lambda batch: part(self._party(batch)))
+        return self.dataset.added_up(lambda batch: part(self.seen(batch, batch.matrix)))
 
-    def joined(self, part: Callable[[Party], Any], join: Callable[[Any, Any], Any]) -> Any:
-        """Return what all batches give, joined in their order."""
-        return self.dataset.joined(lambda batch: part(self._party(batch)), join)
+    def of_labels(self, part: Callable[[Party], Array]) -> Array:
+        """Return what the labels and weights of all batches give: no other column is read."""
+        alone = self.dataset.without_features()
+        return alone.added_up(lambda batch: part(self.seen(batch, np.zeros((len(batch), 0)))))
 
     def changed(
         self,
@@ -139,8 +144,9 @@ class OutsideParty:
         """Refuse columns whose sums are no numbers."""
         self.dataset.refuse_gaps(sums)
 
-    def _party(self, batch: Batch) -> Party:
-        party = Party(self.name, batch.columns.T, batch.labels, batch.weight, batch.offset)
+    def seen(self, batch: Batch, X: Array) -> Party:
+        """Return a batch as a party with few records, of which X is looked at."""
+        party = Party(self.name, X, batch.labels, batch.weight, batch.offset)
         for change in self.changes:
             party = change(party)
         return party

@@ -56,9 +56,9 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
 
     def _prepared(self, table: Table, assembly: Assembly) -> Table:
         for party in table.parties:
-            if party.added_up(lambda p: np.array([np.count_nonzero(p.y < 0)]))[0] > 0:
+            if party.of_labels(lambda p: np.array([np.count_nonzero(p.y < 0)]))[0] > 0:
                 raise DataError(f"party {party.name}, column {table.target!r}: has negative counts.")
-        terms = [party.added_up(lambda p: np.array([p.mass @ p.y])) for party in table.parties]
+        terms = [party.of_labels(lambda p: np.array([p.mass @ p.y])) for party in table.parties]
         self._counted = float(assembly.total(terms, "sum of the counts", columns=[table.target])[0])
         if not self._counted > 0:
             raise DataError(f"column {table.target!r}: every count of every party is zero; no rate fits that.")
@@ -66,7 +66,7 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
         if not self.fit_intercept or not any(party.has_offsets for party in table.parties):
             return table
         terms = [
-            party.added_up(lambda p: np.array([p.mass.sum(), p.mass @ np.exp(p.shift)])) for party in table.parties
+            party.of_labels(lambda p: np.array([p.mass.sum(), p.mass @ np.exp(p.shift)])) for party in table.parties
         ]
         mass, exposed = assembly.total(terms, "sum of the exposures")
         self._exposed = float(

@@ -80,7 +80,10 @@ def moments(
 
     def squares_in(unit: Array) -> list[Array]:
         def squares(p: Party) -> Array:
-            return np.asarray(p.mass @ ((look(p) - about) / unit) ** 2)
+            X = look(p)
+            if X.flags.f_contiguous:  # a batch: column by column, which stay in the cache
+                return np.array([_square(x, m, u, p.weight) for x, m, u in zip(X.T, about, unit, strict=True)])
+            return np.asarray(p.mass @ ((X - about) / unit) ** 2)
 
         return [party.added_up(squares) for party in parties]
 
@@ -101,6 +104,13 @@ def moments(
     mean, statistics.variance[small] = mean.copy(), variance
     mean[small] = shift + (mean[small] if centred else 0.0)
     return Measured(replace(statistics, mean=mean), held)
+
+
+def _square(x: Array, about: float, unit: float, weight: Array | None) -> float:
+    """Return Σ w ((x − about)/unit)² of one column."""
+    d = x - about
+    d = d if unit == 1.0 else d / unit
+    return float(d @ d if weight is None else d @ (weight * d))
 
 
 def _features(party: Party) -> Array:

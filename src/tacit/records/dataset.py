@@ -26,8 +26,8 @@ T = TypeVar("T")
 class Batch(NamedTuple):
     """Some records. Never shown."""
 
-    columns: Array
-    """(p, records): every feature by itself."""
+    columns: tuple[NDArray[Any], ...]
+    """Every feature by itself: numbers of any type, where they lie."""
     labels: NDArray[Any]
     weight: Array | None = None
     offset: Array | None = None
@@ -36,6 +36,14 @@ class Batch(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def matrix(self) -> Array:
+        """(records, p), every column contiguous."""
+        matrix = np.empty((len(self.columns), len(self)))
+        for row, column in zip(matrix, self.columns, strict=True):
+            row[:] = column
+        return matrix.T
 
 
 class Gathered(NamedTuple):
@@ -133,9 +141,7 @@ class Dataset:
 
     def levels(self) -> Gathered:
         """Return the labels that there are, and how often: a pass over that column alone."""
-        alone = (
-            replace(self, features=(), weight=None, offset=None, exposure=None) if self.gaps == "refuse" else self
-        )
+        alone = self.without_features()
 
         def part(batch: Batch) -> dict[Any, int]:
             labels, counts = np.unique(batch.labels, return_counts=True)
@@ -148,21 +154,21 @@ class Dataset:
         labels = sorted(counts)
         return Gathered(np.array(labels), np.array([counts[label] for label in labels]))
 
+    def without_features(self) -> Dataset:
+        """Return the labels and what goes with them alone; all, where gaps elsewhere decide who is left out."""
+        return replace(self, features=()) if self.gaps == "refuse" else self
+
     def _batch(self, batch: Any) -> Batch:
         """Return a record batch as arrays; its gaps refused, or left out."""
-        names, rows = self.used, batch.num_rows
-        labels_at = len(self.features)
+        names, labels_at = self.used, len(self.features)
         gone = 0
         if self.gaps == "drop":
             batch, gone = self._without_gaps(batch)
-            rows = batch.num_rows
         else:
             for k, name in enumerate(names):
                 if batch.column(k).null_count:
                     raise self._gap(name)
-        columns = np.empty((len(self.features), rows))
-        for k in range(len(self.features)):
-            columns[k] = _numbers(batch.column(k))
+        columns = tuple(_numbers(batch.column(k)) for k in range(len(self.features)))
         labels = self._labels(batch.column(labels_at))
         aside = {
             name: _numbers(batch.column(labels_at + 1 + k)).astype(np.float64) for k, name in enumerate(self._aside)

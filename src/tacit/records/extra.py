@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from tacit.errors import InputError
 
 
+@cache
 def arrow(module: str = "pyarrow") -> Any:
     """Return a module of the extra; say how it is installed where it is missing."""
     try:

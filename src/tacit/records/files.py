@@ -23,7 +23,7 @@ FORMATS = {
     ".csv": "csv",
 }  # fmt: skip
 """What the endings of files mean."""
-ROWS = 16384
+ROWS = 8192
 """Records in memory at a time, of every core."""
 _BUFFER = 1 << 18  # bytes read at a time, of every column
 

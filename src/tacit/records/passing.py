@@ -53,52 +53,43 @@ def one_pass(
     *,
     workers: int | None = None,
 ) -> T | None:
-    """Return what all batches give together; None where there are none, or all of them give None."""
+    """Return what all batches give together; None where there are none, or all of them give None.
+
+    Half of the *workers* read, because reading a file keeps more in memory than a batch; all of them compute.
+    """
     pieces, workers = source.pieces(), cores() if workers is None else workers
     if workers < 2:
-        return _joined((_piece(source, piece, columns, part, join) for piece in pieces), join)
-    with ThreadPoolExecutor(workers) as pool:
-        if len(pieces) >= workers:
-            each = [pool.submit(_piece, source, piece, columns, part, join) for piece in pieces]
-            try:
-                return _joined((future.result() for future in each), join)
-            finally:
-                for future in each:
-                    future.cancel()
-        return _joined((_shared_piece(pool, workers, source, p, columns, part, join) for p in pieces), join)
+        return _joined((_joined(map(part, source.batches(p, columns)), join) for p in pieces), join)
+    readers = max(1, min(workers // 2, len(pieces)))
+    with ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(readers) as reading:
+
+        def of_piece(piece: Any) -> T | None:
+            ahead = max(2, workers // readers)
+            return _joined(_in_order(pool, part, source.batches(piece, columns), ahead), join)
+
+        each = [reading.submit(of_piece, piece) for piece in pieces]
+        try:
+            return _joined((future.result() for future in each), join)
+        finally:
+            for future in each:
+                future.cancel()
 
 
-def _piece(
-    source: RecordSource,
-    piece: Any,
-    columns: Sequence[str],
-    part: Callable[[Any], T | None],
-    join: Callable[[T, T], T],
-) -> T | None:
-    return _joined((part(batch) for batch in source.batches(piece, columns)), join)
-
-
-def _shared_piece(
-    pool: ThreadPoolExecutor,
-    workers: int,
-    source: RecordSource,
-    piece: Any,
-    columns: Sequence[str],
-    part: Callable[[Any], T | None],
-    join: Callable[[T, T], T],
-) -> T | None:
-    """Return one piece's result, where one thread reads and the others compute."""
-
-    def results() -> Iterator[T | None]:
-        waiting: deque[Future[T | None]] = deque()
-        for batch in source.batches(piece, columns):
+def _in_order(
+    pool: ThreadPoolExecutor, part: Callable[[Any], T | None], batches: Iterator[Any], ahead: int
+) -> Iterator[T | None]:
+    """Return what the batches give, computed by a pool, with no more than so many of them *ahead*."""
+    waiting: deque[Future[T | None]] = deque()
+    try:
+        for batch in batches:
             waiting.append(pool.submit(part, batch))
-            if len(waiting) > workers:
+            if len(waiting) > ahead:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-    return _joined(results(), join)
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def _joined(parts: Iterator[T | None], join: Callable[[T, T], T]) -> T | None:
