@@ -14,6 +14,7 @@ from benchmarks import (
     memory,
     optimality,
     peers,
+    records,
     reports,
     rounds,
     startup,
@@ -37,9 +38,10 @@ _ALL = {
     "distance": distance.main,
     "startup": startup.main,
     "memory": memory.main,
+    "records": records.main,
     "reports": reports.main,
 }
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or _ALL:
+    for name in [word for word in sys.argv[1:] if not word.isdigit()] or _ALL:
         _ALL[name]()

@@ -33,6 +33,7 @@ class Case(NamedTuple):
     cost: Family
     rounds: int
     by_hand: Callable[[], Array]
+    round_by_hand: Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 
 
 def main() -> None:
@@ -57,21 +58,23 @@ def case(family: str, n: int, m: int) -> Case:
     if n <= 64:
         W = W.toarray()
 
+    def one_round(x: Array, y: Array, g: Array) -> tuple[Array, Array, Array]:
+        x = W @ (x - STEP * y)
+        g_new = by_hand_grad(x)
+        return x, W @ (y + g_new - g), g_new
+
     def by_hand() -> Array:
         x = np.zeros((n, m))
         y = g = by_hand_grad(x)
         for _ in range(rounds):
-            x = W @ (x - STEP * y)
-            g_new = by_hand_grad(x)
-            y = W @ (y + g_new - g)
-            g = g_new
+            x, y, g = one_round(x, y, g)
         return x
 
-    return Case(network, cost, rounds, by_hand)
+    return Case(network, cost, rounds, by_hand, one_round)
 
 
 def _compare(family: str, n: int, m: int) -> tuple[float, float, float]:
-    network, cost, rounds, by_hand = case(family, n, m)
+    network, cost, rounds, by_hand, _ = case(family, n, m)
     job = Job(
         network=network,
         costs=(),

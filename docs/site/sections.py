@@ -37,6 +37,7 @@ SECTIONS = (
         (
             ("how-to", "problem files, choosing σ, your own costs, scripts"),
             ("learning", "scikit-learn's regressions on records that stay at home"),
+            ("records", "records that do not fit in memory: Parquet, Feather, folders, long CSV files"),
             ("dispatch", "the cheapest plan for a power grid, with demands and cost curves hidden"),
             ("peers", "organisations with a machine, a key and records of their own"),
             ("checklist", "five members exchange cards: a sheet to print and sign"),

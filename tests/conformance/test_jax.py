@@ -1,6 +1,7 @@
 """Every algorithm that gossips, and every family, on JAX: what the stacked runtime computes."""
 
 import builtins
+import json
 
 import networkx as nx
 import numpy as np
@@ -158,3 +159,24 @@ def test_states_and_costs_on_a_device_show_nothing():
     from tacit.runtimes.jax.arrays import DeviceArray
 
     assert "4.25" not in repr(DeviceArray(jax.numpy.array([4.25])))
+
+
+def test_algorithms_that_add_up_are_refused():
+    with pytest.raises(AlgorithmError, match=r"newton adds up over the network.*'stacked'"):
+        tacit.solve(small_problem(), algorithm="newton", runtime="jax")
+
+
+def test_the_command_takes_it(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from tacit.cli.main import app
+
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    options = ["--sigma", "10", "--algorithm", "nids", "--no-tree", "--quiet", "--json"]
+    answers = [
+        CliRunner().invoke(app, ["solve", "problem.toml", *options, "--runtime", runtime])
+        for runtime in ("stacked", "jax")
+    ]
+    x, device = [json.loads(answer.stdout)["x"] for answer in answers]
+    np.testing.assert_allclose(device, x, rtol=1e-6)

@@ -83,7 +83,7 @@ def test_two_clicks_on_a_cut_turn_the_right_agents_red_and_say_what_certify_says
     for agent in ("8", "4"):
         page.click(f'[data-agent="{agent}"]')
         page.wait_for_selector(f'[data-agent="{agent}"].corrupted')
-    certificate = tacit.certify(nx.relabel_nodes(BRIDGE, str), {"4", "8"}, sigma=10.0)
+    certificate = tacit.certify(nx.relabel_nodes(BRIDGE, str), ["4", "8"], sigma=10.0)
     becomes(page, "[data-test=statement]", certificate.statement())
     red = page.eval_on_selector_all(
         "[data-agent].exposed, [data-agent].summed", "all => all.map(each => each.dataset.agent)"

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 _NAMES = tuple(MODELS)
 
 
-PartyFiles = Annotated[list[Path], typer.Argument(help="One CSV file per party, all with the same columns.")]
+PartyFiles = Annotated[
+    list[str],
+    typer.Argument(
+        help="The records of each party, all with the same columns: a CSV file; or, read in batches, a Parquet or "
+        "Feather file or a folder of them.",
+    ),
+]
 Explained = Annotated[str, typer.Option("--target", help="The column to be explained.")]
 ModelName = Annotated[str, typer.Option(help=f"{conjoined(_NAMES, last=' or ')}.", autocompletion=one_of(*_NAMES))]
 Alpha = Annotated[
@@ -129,17 +135,16 @@ def fit_command(
         accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
     )  # fmt: skip
-    from tacit.learning.files import UsedColumns, read_files
-    from tacit.learning.outcome import fit_records
+    from tacit.learning.files import UsedColumns
+    from tacit.learning.outcome import fit_sources
     from tacit.tables import Reading
 
-    records = read_files(
-        files, target, words=MODELS[model].takes_words, reading=Reading(separator, decimal, encoding),
+    outcome = fit_sources(
+        estimator, files, target, words=MODELS[model].takes_words, reading=Reading(separator, decimal, encoding),
         selection=UsedColumns(names_of(columns), names_of(drop), missing, weight, offset, exposure),
     )  # fmt: skip
-    for note in records.notes:
+    for note in outcome.notes:
         typer.echo(f"tacit: {note}", err=True)
-    outcome = fit_records(estimator, records, target)
     if json:
         print_json(outcome.to_dict())
     else:

@@ -8,10 +8,12 @@ from tacit.costs.expansion import Expansion
 from tacit.costs.family import Curvature, Family
 from tacit.costs.functions import Function, Functions, Monomials
 from tacit.costs.huber import Huber
+from tacit.costs.in_batches import InBatches
 from tacit.costs.least_squares import LeastSquares
 from tacit.costs.logistic import Logistic
 from tacit.costs.multinomial import Multinomial, contrasts
 from tacit.costs.packed import pack, packed_size, unpack
+from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.poisson import Poisson
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rough import L1, Box, ElasticNet, Rough
@@ -33,13 +35,16 @@ __all__ = [
     "Function",
     "Functions",
     "Huber",
+    "InBatches",
     "LeastSquares",
     "Logistic",
     "Monomials",
     "Multinomial",
+    "Passes",
     "Poisson",
     "Quadratic",
     "Rough",
+    "RowBatch",
     "contrasts",
     "pack",
     "packed_size",

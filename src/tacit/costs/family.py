@@ -30,6 +30,7 @@ from tacit.typing import Array
 
 if TYPE_CHECKING:
     from tacit.costs.composite import Composite
+    from tacit.costs.passes import Passes
     from tacit.costs.rough import Rough
     from tacit.costs.secrets import Labels, Secrets
 
@@ -106,6 +107,9 @@ class Family(ABC):
     def total_curvature(self) -> Curvature:
         """Return the sandwich of Σ_i ∇²φ_i over the agents in this object, (m, m) each."""
 
+    outside: bool = False
+    """True where records stay outside of memory, and every evaluation is a pass over them."""
+
     # what every family then has --------------------------------------------------------------
 
     @property
@@ -156,6 +160,20 @@ class Family(ABC):
     def hess_rows(self, x: Array, start: int, stop: int) -> Array:
         """Return some rows of ∇²φ(x), (..., stop − start, m)."""
         return self.hess(x)[..., start:stop, :]
+
+    def look(self, x: Array) -> Array:
+        """Return φ, ∇φ and ∇²φ of one agent at x, as one vector: what one pass over its records finds."""
+        return np.concatenate([[self.curved_value(x)], self.curved_grad(x), self.curved_hess(x).ravel()])
+
+    def of_rows(self, A: Array, y: Array, weight: Array | None, offset: Array | None) -> Self:
+        """Return this cost without its penalty, of other records, which are known to fit."""
+        raise CostError("this family of costs cannot read its records in batches; load them.")
+
+    def over(self, passes: Passes) -> Family:
+        """Return this cost, with its penalty and without its own records, of all records of *passes*."""
+        from tacit.costs.in_batches import InBatches  # itself a Family
+
+        return InBatches(self, passes)
 
     def total_hess(self, x: Array) -> Array:
         """Return Σ_i ∇²φ_i(x_i) over the agents in this object, (m, m)."""
@@ -258,6 +276,8 @@ class Family(ABC):
                 member.__dict__[name] = row[tuple(slice(k) for k in np.shape(own))] if np.ndim(own) else own
         together.kept = members[0].kept if len({member.kept for member in members}) == 1 else None
         together._lowest = np.stack([member.lowest for member in members])
+        if any(member.outside for member in members):
+            together.outside = True
         return together
 
     def _stacked_names(self) -> tuple[str, ...]:

@@ -9,20 +9,22 @@ More than m rows are replaced by the triangular factor of A = QR, which has the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.costs.alone import sampled, shortened
+from tacit.costs.alone import Shortened, sampled, shortened
 from tacit.costs.batched import matvec, vecmat
 from tacit.costs.columns import Columns
 from tacit.costs.family import Curvature, one_per_row, penalty
+from tacit.costs.passes import Passes, RowBatch
 from tacit.costs.quadratic import Quadratic
 from tacit.costs.rows import design, gram_along, row_weights, with_diagonal
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.costs.sensitivity import RecordLimits, Sensitivity, label_limit, shortened_rows, without_records
 from tacit.coverage import AffinePart
+from tacit.errors import CostError
 from tacit.typing import Array
 
 
@@ -56,14 +58,32 @@ class LeastSquares(Columns, Quadratic):
         self.affine = -(b @ rows)
         self._table = rows, b  # to be clipped, where the answer is to be differentially private
         self._some = sampled(rows).copy() if len(rows) > m else None
-        self._short = shortened(rows)
+        self._short: Shortened | None = shortened(rows)
         self.A: Array = self._short.factor
         self.l2 = penalty(l2, m, intercept=intercept)
         self._lowest = np.asarray(-0.5 * (b @ b))
 
+    @classmethod
+    def of_factor(
+        cls, factor: Array, cross: Array, square: float, records: int, *, l2: Array, intercept: bool
+    ) -> LeastSquares:
+        """Return the cost of so many records, of which a factor of A, Aᵀb and |b|² are left: they stay outside."""
+        cost = object.__new__(cls)
+        cost.A, cost.affine, cost._lowest = factor, -cross, np.asarray(-0.5 * square)
+        cost.records, cost.intercept, cost.l2 = records, intercept, l2
+        cost.outside, cost._short, cost._some = True, None, None
+        return cost
+
+    def over(self, passes: Passes) -> LeastSquares:
+        """Return this cost of all records of *passes*, by one: A = QR batch by batch, and the factors again."""
+        total = passes.joined(_squares, _squares_of_both)
+        return LeastSquares.of_factor(*total, l2=self.l2, intercept=self.intercept)
+
     @property
     def labels(self) -> Labels | None:
         """Beside A."""
+        if self._short is None:
+            return None
         return Labels(self._short.rows, self.records, None, self._short.alone, self._some)
 
     @property
@@ -87,6 +107,10 @@ class LeastSquares(Columns, Quadratic):
 
     def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows and smaller labels; with weights, of the weighted ones."""
+        if self.outside:
+            raise CostError(
+                "records that stay in a file or a database cannot be clipped here; load them, as arrays."
+            )
         B = label_limit(limits)
         if "_table" not in self.__dict__:
             raise without_records()
@@ -153,3 +177,29 @@ class LeastSquares(Columns, Quadratic):
     def hess_along(self, x: Array, B: Array) -> Array:
         """Return (AB)ᵀAB + Bᵀ diag(l2) B."""
         return gram_along(self.A, np.ones(self.A.shape[:-1]), self.l2, B)
+
+
+class _Squares(NamedTuple):
+    """What is left of records: a factor of A, Aᵀb, |b|² and how many there are."""
+
+    factor: Array
+    cross: Array
+    square: float
+    records: int
+
+
+def _squares(rows: RowBatch) -> _Squares:
+    A, b, records = rows.A, rows.y, len(rows.y)
+    if rows.weight is not None:
+        root = np.sqrt(rows.weight)
+        A, b, records = root[:, None] * A, root * b, int(np.count_nonzero(root))
+    return _Squares(_factor(A), b @ A, float(b @ b), records)
+
+
+def _squares_of_both(a: _Squares, b: _Squares) -> _Squares:
+    factor = _factor(np.concatenate([a.factor, b.factor]))
+    return _Squares(factor, a.cross + b.cross, a.square + b.square, a.records + b.records)
+
+
+def _factor(A: Array) -> Array:
+    return A if len(A) <= A.shape[1] else np.asarray(np.linalg.qr(A, mode="r"))

@@ -44,12 +44,15 @@ class Logistic(RowSum):
         y = one_per_row(y, "y", self.A)
         if not (np.isin(y, (0.0, 1.0)).all() or np.isin(y, (-1.0, 1.0)).all()):
             raise CostError("the labels of a logistic cost must be 0 and 1, or −1 and 1.")
-        labels = self._marks = (y > 0).astype(np.float64)
-        self.affine = -((labels if self.weight is None else self.weight * labels) @ self.A)
+        self._marks = (y > 0).astype(np.float64)
+        self._label(self._marks)
+
+    def _label(self, y: Array) -> None:
+        self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
         if self.weight is None or self.offset is None:
             self._lowest = np.asarray(-len(y) * np.log(2.0))
         else:  # every row at its own best score
-            self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - labels * self.offset))
+            self._lowest = np.asarray(-self.weight @ (np.logaddexp(0.0, self.offset) - y * self.offset))
 
     def sensitivity(self, limits: RecordLimits) -> Sensitivity:
         """Return that slopes are between 0 and 1 and bends at most ¼; there are no weights."""
@@ -75,6 +78,13 @@ class Logistic(RowSum):
     def rho(self, z: Array) -> Array:
         """Return log(1 + eᶻ) − log 2."""
         return np.logaddexp(0.0, z) - np.log(2.0)
+
+    def rho_slope_bend(self, z: Array) -> tuple[Array, Array, Array]:
+        """Return all three from one exponential, e⁻|ᶻ|, which never overflows."""
+        e = np.exp(-np.abs(z))
+        over = 1.0 / (1.0 + e)
+        slope = np.where(z >= 0, over, e * over)
+        return np.log1p(e) + np.maximum(z, 0.0) - np.log(2.0), slope, e * over * over
 
     def slope(self, z: Array) -> Array:
         """Return 1 / (1 + e⁻ᶻ)."""

@@ -10,6 +10,7 @@ of m' weights after the other. Labels enter through α = −vec(BᵀYᵀA) alone
 
 from __future__ import annotations
 
+import copy
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -54,14 +55,26 @@ class Multinomial(Family):
         y = one_per_row(y, "y", self.A)
         if not np.isin(y, np.arange(classes)).all():
             raise CostError(f"the labels of a multinomial cost must be whole numbers from 0 to {classes - 1}.")
-        chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
         if weight is not None:
             self.weight = row_weights(weight, len(self.A))
-            chosen = self.weight[:, None] * chosen
         self.l2 = np.tile(penalty(l2, self.A.shape[1], intercept=intercept), classes - 1)
+        self._label(y, classes)
+
+    def _label(self, y: Array, classes: int) -> None:
+        chosen = np.eye(classes)[y.astype(np.intp)] @ contrasts(classes)
+        if self.weight is not None:
+            chosen = self.weight[:, None] * chosen
         self.affine = -(chosen.T @ self.A).ravel()
         mass = float(len(y)) if self.weight is None else float(self.weight.sum())
         self._lowest = np.asarray(-mass * np.log(classes))
+
+    def of_rows(self, A: Array, y: Array, weight: Array | None, offset: Array | None) -> Multinomial:
+        """Return this cost without its penalty, of other records, which are known to fit."""
+        cost, classes = copy.copy(self), self.classes
+        cost.A, cost.l2 = A, np.zeros(self.dim)
+        cost.weight = None if weight is None else row_weights(weight, len(A))
+        cost._label(y, classes)
+        return cost
 
     def _stacked_names(self) -> tuple[str, ...]:
         return self._stacks if self.weight is None else (*self._stacks, "weight")

@@ -44,6 +44,9 @@ class Poisson(RowSum):
         y = one_per_row(y, "y", self.A)
         if (y < 0).any():
             raise CostError("the counts of a Poisson cost must not be negative.")
+        self._label(y)
+
+    def _label(self, y: Array) -> None:
         self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
         best = y - xlogy(y, y)  # every row at its own best rate
         if self.weight is None or self.offset is None:
@@ -59,6 +62,11 @@ class Poisson(RowSum):
     def rho(self, z: Array) -> Array:
         """Return eᶻ − 1."""
         return np.expm1(z)
+
+    def rho_slope_bend(self, z: Array) -> tuple[Array, Array, Array]:
+        """Return all three from one exponential."""
+        e = np.exp(z)
+        return e - 1.0, e, e
 
     def slope(self, z: Array) -> Array:
         """Return eᶻ."""

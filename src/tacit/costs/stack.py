@@ -72,6 +72,11 @@ class CostStack:
         return all(group.cost.splits_exactly for group in self.groups)
 
     @property
+    def outside(self) -> bool:
+        """True if any agent's records stay outside of memory."""
+        return any(group.cost.outside for group in self.groups)
+
+    @property
     def separable(self) -> bool:
         """True if every family is."""
         return all(group.cost.separable for group in self.groups)

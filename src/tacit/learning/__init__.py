@@ -22,11 +22,13 @@ if _typing.TYPE_CHECKING:
     from tacit.learning.inference import Summary
     from tacit.learning.linear import PrivateElasticNet, PrivateLasso, PrivateLinearRegression, PrivateRidge
     from tacit.learning.logistic import PrivateLogisticRegression
+    from tacit.learning.outside import Dataset
     from tacit.learning.poisson import PrivatePoissonRegressor
     from tacit.learning.scaling import PrivateStandardScaler
 
 __all__ = [
     "Account",
+    "Dataset",
     "PrivateElasticNet",
     "PrivateHuberRegressor",
     "PrivateImputer",
@@ -42,6 +44,7 @@ __all__ = [
 
 _HOMES = {
     "Account": "account",
+    "Dataset": "outside",
     "PrivateElasticNet": "linear",
     "PrivateHuberRegressor": "huber",
     "PrivateImputer": "imputing",

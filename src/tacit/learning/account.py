@@ -21,11 +21,12 @@ from tacit.certificates import Ledger, Release, Review
 from tacit.errors import LedgerError, RefusedError
 from tacit.masks import Mechanism, effective_sigma
 from tacit.network import Network
+from tacit.records.digest import LongColumns
 from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
 
-PartyColumns = Mapping[Any, Mapping[str, NDArray[Any]]]
-"""Every party's columns by name."""
+PartyColumns = Mapping[Any, Mapping[str, NDArray[Any]] | LongColumns]
+"""Every party's columns by name; of very many records their digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,14 @@ class Account:
                 )
             known = [version for entry in book.entries() for _, _, version in entry.release.versions]
             digests = Digests.beside(path, known)
-            versions = [version for name, columns in records.items() for version in digests.of(str(name), columns)]
-            single = [
-                (str(name), digests.records(columns))
-                for name, columns in records.items()
-                if all(len(values) <= SINGLE for values in columns.values())
-            ]
+            versions, single = [], []
+            for name, columns in records.items():
+                if isinstance(columns, LongColumns):
+                    versions += digests.of_long(str(name), columns)
+                    continue
+                versions += digests.of(str(name), columns)
+                if all(len(values) <= SINGLE for values in columns.values()):
+                    single.append((str(name), digests.records(columns)))
             release = replace(release, versions=tuple(sorted(versions)), records=tuple(sorted(single)))
             review = book.check(release, accept_changes=accepted)
             _refuse(title, release, review)

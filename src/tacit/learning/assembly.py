@@ -98,7 +98,8 @@ class Assembly:
             )
         return cls(
             table.names, privacy=estimator.privacy, network=estimator.network, runtime=estimator.runtime,
-            any=estimator.any, ledger=estimator.ledger, records=table.records(target=target),
+            any=estimator.any, ledger=estimator.ledger,
+            records={} if estimator.ledger is None else table.records(target=target),
             accept_changes=estimator.accept_changes, dealt=table.dealt, title=type(estimator).__name__,
         )  # fmt: skip
 

@@ -40,6 +40,15 @@ class UsedColumns:
     exposure: str | None = None
     """The column whose logarithm is added to it."""
 
+    def checked(self) -> UsedColumns:
+        """Return this; refuse what contradicts itself."""
+        if self.missing not in GAPS:
+            meant = did_you_mean(self.missing, GAPS)
+            raise DataError(f"missing = {self.missing!r} is not one of {conjoined(GAPS)}.{meant}")
+        if self.offset is not None and self.exposure is not None:
+            raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
+        return self
+
     @property
     def aside(self) -> list[str]:
         """The columns that are used, and are no features."""
@@ -71,10 +80,7 @@ def read_files(
     reading: Reading | None = None,
 ) -> Joined:
     """Return the records of all files; labels may be *words*, where the model takes classes."""
-    selection, paths = selection or UsedColumns(), expanded(paths)
-    if selection.missing not in GAPS:
-        meant = did_you_mean(selection.missing, GAPS)
-        raise DataError(f"missing = {selection.missing!r} is not one of {conjoined(GAPS)}.{meant}")
+    selection, paths = (selection or UsedColumns()).checked(), expanded(paths)
     names = party_names(paths)
     sheets = [read_sheet(path, reading, label=f"party {name}") for path, name in zip(paths, names, strict=True)]
     for sheet in sheets:
@@ -103,8 +109,6 @@ def read_files(
 
 
 def _offset(selection: UsedColumns, asides: dict[str, Array]) -> Array | None:
-    if selection.offset is not None and selection.exposure is not None:
-        raise DataError("give an offset or an exposure, not both: the offset of an exposure is its logarithm.")
     if selection.exposure is None:
         return None if selection.offset is None else asides[selection.offset]
     if not (asides[selection.exposure] > 0).all():

@@ -29,6 +29,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
     """`HuberRegressor` by secret sums. Which records are outliers stays with the parties: only sums are told."""
 
     _has_errors = False
+    _takes_datasets = False
 
     def __init__(
         self,
@@ -79,8 +80,8 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
 
     def _fitted(self, table: Table, assembly: Assembly, units: StandardUnits) -> tuple[Answer, Fit]:
         """Start from the least squares, which one sum gives; end there if they leave no residual at all."""
-        records = [(units.rows(party.X), units.labels(party.y)) for party in table.parties]
-        extras = [party.extras for party in table.parties]
+        records = [(units.rows(party.X), units.labels(party.y)) for party in table.here]
+        extras = [party.extras for party in table.here]
         costs = [
             LeastSquares(Z, y, intercept=self.fit_intercept, **more)
             for (Z, y), more in zip(records, extras, strict=True)
@@ -89,7 +90,7 @@ class PrivateHuberRegressor(RegressorMixin, PrivateModel):
         answer = assembly.solve(costs, "least squares, to start from", x0=start, tol=self.tol, max_iter=1)
         x, p = answer.x, len(units.scale)
         residuals = [y - Z @ x[:p] - (x[p] if self.fit_intercept else 0.0) for Z, y in records]
-        squared = [np.array([party.mass @ r**2]) for party, r in zip(table.parties, residuals, strict=True)]
+        squared = [np.array([party.mass @ r**2]) for party, r in zip(table.here, residuals, strict=True)]
         squares = assembly.total(squared, "squared residuals")
         scale = float(np.sqrt(max(squares[0], 0.0) / self._weight_of(units)))
         x = np.append(x, scale - 1.0)

@@ -44,7 +44,7 @@ class PrivateImputer(PartyTransformer):
         table = read(self, X, None, groups, gaps=True)
         assembly = Assembly.of(self, table, target=False)
         terms = []
-        for party in table.parties:
+        for party in table.here:
             there = ~np.isnan(party.X)
             terms.append(np.concatenate([np.where(there, party.X, 0.0).sum(axis=0), there.sum(axis=0)]))
         total = assembly.total(

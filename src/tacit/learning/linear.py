@@ -172,7 +172,7 @@ class PrivateRidge(LinearModel):
     def _promised(self, table: Table) -> None:
         """Fit with noise that keeps (ε, δ) for every record."""
         promise, share = promise_of(self), self.alpha / len(table.parties)
-        costs = [LeastSquares(party.X, party.y, l2=share, intercept=self.fit_intercept) for party in table.parties]
+        costs = [LeastSquares(party.X, party.y, l2=share, intercept=self.fit_intercept) for party in table.here]
         answer = fitted(self, table, costs, promise)
         p = len(table.columns)
         self.coef_ = answer.x[:p]

@@ -94,7 +94,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         share = 1.0 / (self.C * len(table.parties))
         costs = [
             Logistic(party.X, party.y == self.classes_[1], l2=share, intercept=self.fit_intercept)
-            for party in table.parties
+            for party in table.here
         ]
         answer = fitted(self, table, costs, promise)
         p = len(table.columns)
@@ -133,26 +133,20 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     def _prepared(self, table: Table, assembly: Assembly) -> Table:
         """Return labels as 0 … K − 1; refuse a class that nobody has, by the sum of everybody's counts."""
-        labels = [party.y for party in table.parties]
+        labels = [party.labels for party in table.parties]
         self._refuse_amounts(np.concatenate(labels), table.target)
         if self.classes is None:
             refuse_look_alikes(table)
         known = np.unique(np.concatenate(labels)) if self.classes is None else np.asarray(self.classes)
-        coded = []
-        for party in table.parties:
-            place = np.array([np.flatnonzero(known == label)[:1].sum() for label in party.y], dtype=np.intp)
-            if not (known[place] == party.y).all():
-                raise DataError(
-                    f"party {party.name}, column {table.target!r}: has a class that classes= does not list."
-                )
-            coded.append(place.astype(np.float64))
-        terms = [np.bincount(y.astype(np.intp), minlength=len(known)).astype(np.float64) for y in coded]
+
+        def numbered(party: Party) -> Party:
+            return replace(party, y=_places(known, party, table.target))
+
+        parties = [party.changed(numbered) for party in table.parties]
+        terms = [party.of_labels(lambda p: _counted(p.y, len(known))) for party in parties]
         counts = assembly.total(terms, "number of records of every class")
-        if any(party.weight is not None for party in table.parties):
-            terms = [
-                np.bincount(y.astype(np.intp), weights=party.mass, minlength=len(known)).astype(np.float64)
-                for party, y in zip(table.parties, coded, strict=True)
-            ]
+        if any(party.has_weights for party in parties):
+            terms = [party.of_labels(lambda p: _counted(p.y, len(known), weights=p.mass)) for party in parties]
             masses = assembly.total(terms, "weight of the records of every class")
         else:
             masses = np.rint(counts)
@@ -166,16 +160,19 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             raise DataError(f"column {table.target!r}: all records of all parties have one class; two are needed.")
         if len(known) > 2 and self.l1_ratio:
             raise InputError("l1_ratio is for two classes; use an l2 penalty for more.")
-        if len(known) > 2 and any(party.offset is not None for party in table.parties):
+        if len(known) > 2 and any(party.has_offsets for party in parties):
             raise InputError("an offset is for two classes: of more, nobody knows whose score it moves.")
         self.classes_ = known
         factors = self._class_factors(known, np.rint(counts))
-        parties = [replace(party, y=y) for party, y in zip(table.parties, coded, strict=True)]
         if factors is not None:
-            parties = [replace(party, weight=party.mass * factors[party.y.astype(np.intp)]) for party in parties]
+
+            def weighed(party: Party) -> Party:
+                return replace(party, weight=party.mass * factors[party.y.astype(np.intp)])
+
+            parties = [party.changed(weighed, has_weights=True) for party in parties]
             masses = masses * factors
         self._masses = masses
-        if any(party.weight is not None for party in parties):
+        if any(party.has_weights for party in parties):
             self._mass = float(masses.sum())
         return replace(table, parties=tuple(parties))
 
@@ -224,10 +221,11 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
 
     def _facts(self, party: Party, Z: Array, y: Array, x: Array) -> Array:
         """Return the log-likelihood."""
+        if len(self.classes_) == 2:
+            z = Z @ x[: Z.shape[1]] + (x[-1] if self.fit_intercept else 0.0) + party.shift
+            return np.array([party.mass @ log_expit(np.where(y > 0, z, -z))])
         A = np.column_stack([Z, np.ones(len(Z))]) if self.fit_intercept else Z
-        V = x.reshape(-1, A.shape[1])
-        scores = A @ (V.T @ contrasts(len(self.classes_)).T if len(V) > 1 else np.stack([0.0 * V[0], V[0]], axis=1))
-        scores[:, -1] += party.shift
+        scores = A @ (x.reshape(-1, A.shape[1]).T @ contrasts(len(self.classes_)).T)
         return np.array([party.mass @ log_softmax(scores, axis=1)[np.arange(len(y)), y.astype(np.intp)]])
 
     def _finish(self, fit: Fit, table: Table, columns: tuple[str, ...]) -> None:
@@ -254,3 +252,28 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
             standard_errors=errors, freedom=np.inf, observations=fit.units.count, parties=len(table.parties),
             facts=(("log-likelihood", likelihood), ("null", null), ("pseudo R²", explained)),
         )  # fmt: skip
+
+
+def _places(known: Any, party: Party, target: str) -> Array:
+    """Return the number of every record's class in the list; refuse others without showing them."""
+    labels, inverse = party.y, None
+    if labels.dtype.kind in "biuf" and known.dtype.kind in "biuf":
+        order = np.argsort(known)
+        place = order[np.minimum(np.searchsorted(known, labels, sorter=order), len(known) - 1)]
+        if not (known[place] == labels).all():
+            raise _unlisted(party, target)
+        return place.astype(np.float64)
+    if labels.dtype.kind != "O":
+        labels, inverse = np.unique(labels, return_inverse=True)
+    place = np.array([np.flatnonzero(known == label)[:1].sum() for label in labels], dtype=np.intp)
+    if not (known[place] == labels).all():
+        raise _unlisted(party, target)
+    return np.asarray(place if inverse is None else place[inverse], dtype=np.float64)
+
+
+def _counted(y: Array, classes: int, weights: Array | None = None) -> Array:
+    return np.bincount(y.astype(np.intp), weights=weights, minlength=classes).astype(np.float64)
+
+
+def _unlisted(party: Party, target: str) -> DataError:
+    return DataError(f"party {party.name}, column {target!r}: has a class that classes= does not list.")

@@ -29,7 +29,8 @@ from tacit.errors import DataError, InputError
 from tacit.learning.assembly import Assembly
 from tacit.learning.curvature import FitCurvature, Loss, curvature
 from tacit.learning.inference import Summary
-from tacit.learning.parties import Party, Table, joined, read
+from tacit.learning.outside import PartyRows, datasets_of, holds_datasets
+from tacit.learning.parties import OutsideParty, Party, Table, joined, read
 from tacit.learning.standardising import StandardUnits, measure
 from tacit.runtimes.doubt import Doubt
 from tacit.showing import Shown
@@ -66,6 +67,8 @@ class PrivateModel(Shown, BaseEstimator):
     """Whether labels are standardised too: where other units of y change nothing but the units of the answer."""
     _numeric_target: ClassVar[bool] = True
     _has_errors: ClassVar[bool] = True
+    _takes_datasets: ClassVar[bool] = True
+    """Whether records may stay in files and databases."""
     _repeats: ClassVar[bool] = False
     """Whether the unknowns are the columns several times over, once for each class but one."""
 
@@ -248,19 +251,21 @@ class PrivateModel(Shown, BaseEstimator):
         return Doubt(unknowns=tuple(worst.tolist()), share=float(share) if np.isfinite(share) else None)
 
     def fit_parties(self, parties: Any) -> Self:
-        """Fit the model on one (X, y) per party, in a list or by name."""
+        """Fit the model on one (X, y), or one `tacit.learning.Dataset`, per party, in a list or by name.
+
+        The records of a dataset stay in their files or their database, and are read in batches.
+        """
+        if holds_datasets(parties):
+            self._refuse_settings()
+            table, dropped = datasets_of(self, parties, numeric_target=self._numeric_target)
+            return self._fit(table, dropped)
         X, y, groups = joined(parties)
         return self.fit(X, y, groups=groups)
 
     def _fitted(self, table: Table, assembly: Assembly, units: StandardUnits) -> tuple[Answer, Fit]:
         parties, weights = table.parties, self._weights(units)
-        Z = [units.rows(party.X) for party in parties]
-        y = [units.labels(party.y) for party in parties]
         share = weights.l2 / len(parties)
-        smooth = [
-            self._cost(rows, labels, share, **party.extras)
-            for party, rows, labels in zip(parties, Z, y, strict=True)
-        ]
+        smooth = [self._loss(party, units, share) for party in parties]
         x0 = self._start(units, smooth[0].dim)
         costs: list[Loss] | list[Composite] = smooth
         if weights.l1.any():
@@ -274,17 +279,27 @@ class PrivateModel(Shown, BaseEstimator):
         penalty = len(parties) * np.asarray(smooth[0].l2)
         if not self._has_errors:
             return answer, Fit(x, FitCurvature.unknown(m), np.zeros(0), units)
-        facts = [self._facts(*each, x) for each in zip(parties, Z, y, strict=True)]
+        facts = [self._facts_at(party, units, x) for party in parties]
         if m > ONCE:  # too many unknowns to add up their Hessians
             total = assembly.total(facts, "how well the fit explains the labels")
             return answer, Fit(x, FitCurvature.unknown(m), total, units)
         known, total = curvature(assembly, smooth, x, penalty, facts)
         shortest = self._shortest(x, known, units)
         if not np.array_equal(shortest, x):
-            facts = [self._facts(*each, shortest) for each in zip(parties, Z, y, strict=True)]
+            facts = [self._facts_at(party, units, shortest) for party in parties]
             there = assembly.total(facts, "how well the shortest fit explains the labels")
             x, total = (shortest, there) if self._fits_as_well(there, total, units) else (x, total)
         return answer, Fit(x, known, total, units)
+
+    def _loss(self, party: Party | OutsideParty, units: StandardUnits, l2: Array) -> Any:
+        """Return one party's loss, of records in memory or of a dataset."""
+        if isinstance(party, Party):
+            return self._cost(units.rows(party.X), units.labels(party.y), l2, **party.extras)
+        kind = self._cost(np.zeros((1, len(units.scale))), np.zeros(1), l2)
+        return kind.over(PartyRows(party, units, self.fit_intercept))
+
+    def _facts_at(self, party: Party | OutsideParty, units: StandardUnits, x: Array) -> Array:
+        return party.added_up(lambda p: self._facts(p, units.rows(p.X), units.labels(p.y), x))
 
     def _weight_of(self, units: StandardUnits) -> float:
         """Return the total weight of all records: their number, where they have none."""
@@ -310,9 +325,9 @@ def _left_out(dropped: Sequence[int], assembly: Assembly) -> int:
 
 def _total_weight(table: Table, assembly: Assembly) -> float | None:
     """Return the sum of all records' weights; None where they have none."""
-    if all(party.weight is None for party in table.parties):
+    if not any(party.has_weights for party in table.parties):
         return None
-    terms = [np.array([float(party.mass.sum())]) for party in table.parties]
+    terms = [party.of_labels(lambda p: np.array([p.mass.sum()])) for party in table.parties]
     total = float(assembly.total(terms, "sum of the weights")[0])
     if not total > 0:
         raise DataError("every record of every party has the weight zero: nothing is left to fit.")
@@ -321,5 +336,9 @@ def _total_weight(table: Table, assembly: Assembly) -> float | None:
 
 def shifted(table: Table) -> Table:
     """Return the records with their offsets taken off the labels: what an offset is to a linear model."""
-    moved = [replace(p, y=p.y - p.offset, offset=None) if p.offset is not None else p for p in table.parties]
+
+    def taken_off(party: Party) -> Party:
+        return replace(party, y=party.y - party.shift, offset=None)
+
+    moved = [p.changed(taken_off, has_offsets=False) if p.has_offsets else p for p in table.parties]
     return replace(table, parties=tuple(moved))

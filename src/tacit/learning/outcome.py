@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.showing import Shown
 from tacit.solving.solve import NotPrivateWarning
 
 if TYPE_CHECKING:
-    from tacit.learning.files import Joined
+    from tacit.learning.files import Joined, UsedColumns
     from tacit.learning.model import PrivateModel
+    from tacit.tables import Reading
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class FitReport(Shown):
     """What hid the records, and what was hidden from whom, a sentence each."""
     cautions: tuple[str, ...]
     """Warnings, each once; what they say about privacy is in `privacy`."""
+    notes: tuple[str, ...] = ()
+    """What was assumed about the files."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the coefficients, the sums that were told and the protection, for JSON."""
@@ -38,16 +43,45 @@ class FitReport(Shown):
         }
 
 
+def fit_sources(
+    model: PrivateModel,
+    sources: Sequence[str],
+    target: str,
+    *,
+    words: bool,
+    reading: Reading | None = None,
+    selection: UsedColumns | None = None,
+) -> FitReport:
+    """Fit a model on one source per party: CSV files, which are loaded, or datasets, which are not."""
+    from tacit.learning.files import expanded, read_files
+    from tacit.learning.sources import open_datasets
+    from tacit.records import is_dataset
+
+    if any(map(is_dataset, sources)):
+        datasets = open_datasets(sources, target, words=words, reading=reading, selection=selection)
+        return _reported(model, lambda: model.fit_parties(datasets))
+    files = expanded([Path(source) for source in sources])
+    return fit_records(model, read_files(files, target, words=words, reading=reading, selection=selection), target)
+
+
 def fit_records(model: PrivateModel, records: Joined, target: str) -> FitReport:
     """Fit a model on the records of all parties, under the names of their columns."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+
+    def fit() -> None:
         model.fit_named(
             records.X, records.y, records.groups, columns=records.columns, target=target, dropped=records.dropped,
             sample_weight=records.weight, offset=records.offset,
         )  # fmt: skip
+
+    return _reported(model, fit, records.notes)
+
+
+def _reported(model: PrivateModel, fit: Callable[[], Any], notes: tuple[str, ...] = ()) -> FitReport:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
     others = (each for each in caught if not issubclass(each.category, NotPrivateWarning))
     phase1 = model.answer_.record.phase1
     masks = () if phase1 is None else (str(phase1),)
     privacy = (*masks, *model.answer_.privacy(any=model.any))
-    return FitReport(model, privacy, tuple(dict.fromkeys(str(each.message) for each in others)))
+    return FitReport(model, privacy, tuple(dict.fromkeys(str(each.message) for each in others)), notes)

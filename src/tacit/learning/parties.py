@@ -6,8 +6,9 @@ somebody else that it replaces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from tacit.errors import DataError
+from tacit.errors import DataError, InputError
 from tacit.listing import conjoined
+from tacit.records import Batch, Dataset
+from tacit.records.digest import LongColumns, columns_of
 from tacit.typing import Array
 
 DEALT = 5
@@ -52,15 +55,108 @@ class Party:
         named = {"weight": self.weight, "offset": self.offset}
         return {name: value for name, value in named.items() if value is not None}
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether its records have weights."""
+        return self.weight is not None
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether its records have offsets."""
+        return self.offset is not None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Its labels."""
+        return self.y
+
+    def added_up(self, part: Callable[[Party], Array]) -> Array:
+        """Return what its records give: all are here."""
+        return part(self)
+
+    def of_labels(self, part: Callable[[Party], Array]) -> Array:
+        """Return what its labels and weights give, whatever its features."""
+        return part(self)
+
+    def changed(
+        self,
+        change: Callable[[Party], Party],
+        *,
+        has_weights: bool | None = None,
+        has_offsets: bool | None = None,
+    ) -> Party:
+        """Return the party with its records changed; they say themselves what they then have."""
+        return change(self)
+
+    def refuse_gaps(self, sums: Array) -> None:
+        """Do nothing: whoever read the records has looked for gaps."""
+
     def __len__(self) -> int:
         return len(self.X)
+
+
+@dataclass(frozen=True)
+class OutsideParty:
+    """A party whose records stay in files or a database. What is asked of them is a pass over their batches."""
+
+    name: Any
+    dataset: Dataset = field(repr=False)
+    changes: tuple[Callable[[Party], Party], ...] = field(repr=False, default=())
+    """What becomes of every batch after it was read."""
+    has_weights: bool = False
+    has_offsets: bool = False
+
+    @classmethod
+    def of(cls, name: Any, dataset: Dataset) -> OutsideParty:
+        """Return the party of a dataset."""
+        offsets = dataset.offset is not None or dataset.exposure is not None
+        return cls(name, dataset, (), dataset.weight is not None, offsets)
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """The labels that there are, each a few times: by a pass over that column, before any change."""
+        labels = self.dataset.levels().labels
+        whole = labels.dtype.kind == "f" and (labels == np.rint(labels)).all()
+        return np.repeat(labels.astype(np.int64) if whole else labels, 3)
+
+    def added_up(self, part: Callable[[Party], Array]) -> Array:
+        """Return the sum of what all batches give, each as a party with few records."""
+        return self.dataset.added_up(lambda batch: part(self.seen(batch, batch.matrix)))
+
+    def of_labels(self, part: Callable[[Party], Array]) -> Array:
+        """Return what the labels and weights of all batches give: no other column is read."""
+        alone = self.dataset.without_features()
+        return alone.added_up(lambda batch: part(self.seen(batch, np.zeros((len(batch), 0)))))
+
+    def changed(
+        self,
+        change: Callable[[Party], Party],
+        *,
+        has_weights: bool | None = None,
+        has_offsets: bool | None = None,
+    ) -> OutsideParty:
+        """Return the party with its records changed whenever they are read; then it may have weights or offsets."""
+        weights = self.has_weights if has_weights is None else has_weights
+        offsets = self.has_offsets if has_offsets is None else has_offsets
+        return replace(self, changes=(*self.changes, change), has_weights=weights, has_offsets=offsets)
+
+    def refuse_gaps(self, sums: Array) -> None:
+        """Refuse columns whose sums are no numbers."""
+        self.dataset.refuse_gaps(sums)
+
+    def seen(self, batch: Batch, X: Array) -> Party:
+        """Return a batch as a party with few records, of which X is looked at."""
+        party = Party(self.name, X, batch.labels, batch.weight, batch.offset)
+        for change in self.changes:
+            party = change(party)
+        return party
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """All parties' records, as far as this process holds them."""
 
-    parties: tuple[Party, ...]
+    parties: tuple[Party | OutsideParty, ...]
     columns: tuple[str, ...]
     target: str
     dealt: bool = False
@@ -71,22 +167,30 @@ class Table:
         """The parties' names, in their order."""
         return tuple(party.name for party in self.parties)
 
-    def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]]]:
+    @property
+    def here(self) -> tuple[Party, ...]:
+        """The parties, where the records of all of them are in memory."""
+        here = tuple(party for party in self.parties if isinstance(party, Party))
+        if len(here) < len(self.parties):
+            raise InputError("some parties' records stay in files or databases: load them, as arrays.")
+        return here
+
+    def records(self, *, target: bool) -> dict[Any, dict[str, NDArray[Any]] | LongColumns]:
         """Return every party's columns by name, with the *target* where labels are used, which comes last.
 
         A record of weight 0 is in no sum, and so it is none. No weights are ones, and no offsets zeros: to give
         them makes no other table.
         """
-        records = {}
+        records: dict[Any, dict[str, NDArray[Any]] | LongColumns] = {}
         for party in self.parties:
+            if isinstance(party, OutsideParty):
+                records[party.name] = columns_of(party.dataset, target=target)
+                continue
             here = party.mass > 0
             columns = {"(weight)": party.mass, "(offset)": party.shift}
             columns |= dict(zip(self.columns, party.X.T, strict=True)) | ({self.target: party.y} if target else {})
             records[party.name] = {name: values[here] for name, values in columns.items()}
         return records
-
-    def __len__(self) -> int:
-        return sum(map(len, self.parties))
 
 
 def read(
@@ -190,7 +294,7 @@ def refuse_look_alikes(table: Table) -> None:
     """
     seen: dict[str, tuple[str, Any]] = {}
     for party in table.parties:
-        for label in np.unique(party.y).tolist():
+        for label in np.unique(party.labels).tolist():
             if not isinstance(label, str):
                 return
             word, first = seen.setdefault(" ".join(label.split()).casefold(), (label, party.name))

@@ -56,21 +56,27 @@ class PrivatePoissonRegressor(RegressorMixin, PrivateModel):
 
     def _prepared(self, table: Table, assembly: Assembly) -> Table:
         for party in table.parties:
-            if (party.y < 0).any():
+            if party.of_labels(lambda p: np.array([np.count_nonzero(p.y < 0)]))[0] > 0:
                 raise DataError(f"party {party.name}, column {table.target!r}: has negative counts.")
-        terms = [np.array([party.mass @ party.y]) for party in table.parties]
+        terms = [party.of_labels(lambda p: np.array([p.mass @ p.y])) for party in table.parties]
         self._counted = float(assembly.total(terms, "sum of the counts", columns=[table.target])[0])
         if not self._counted > 0:
             raise DataError(f"column {table.target!r}: every count of every party is zero; no rate fits that.")
         self._exposed = 0.0
-        if not self.fit_intercept or all(party.offset is None for party in table.parties):
+        if not self.fit_intercept or not any(party.has_offsets for party in table.parties):
             return table
-        terms = [np.array([party.mass.sum(), party.mass @ np.exp(party.shift)]) for party in table.parties]
+        terms = [
+            party.of_labels(lambda p: np.array([p.mass.sum(), p.mass @ np.exp(p.shift)])) for party in table.parties
+        ]
         mass, exposed = assembly.total(terms, "sum of the exposures")
         self._exposed = float(
             np.log(exposed / mass)
         )  # the offset is then about zero, and the intercept takes the rest
-        moved = [replace(party, offset=party.shift - self._exposed) for party in table.parties]
+        exposed = self._exposed
+        moved = [
+            party.changed(lambda p: replace(p, offset=p.shift - exposed), has_offsets=True)
+            for party in table.parties
+        ]
         return replace(table, parties=tuple(moved))
 
     def _cost(self, Z: Array, y: Array, l2: Array, **extras: Array) -> Poisson:

@@ -43,7 +43,7 @@ def fitted(model: Any, table: Table, costs: Sequence[Family], promise: Different
     """Return the answer of the parties' costs, with noise that keeps *promise*."""
     if table.dealt:
         raise InputError("epsilon needs parties: name the party of every row, as groups.")
-    if any(party.weight is not None or party.offset is not None for party in table.parties):
+    if any(party.weight is not None or party.offset is not None for party in table.here):
         raise InputError("epsilon does not go with weights or offsets: what one record does has no bound then.")
     promise.refuse_few(len(table.names))
     network = connected(table.names, model.network, any=model.any)

@@ -43,7 +43,7 @@ class PrivateStandardScaler(PartyTransformer):
         """Learn means and variances; *groups* names the party of every row, as in the models."""
         table = read(self, X, None, groups)
         assembly = Assembly.of(self, table, target=False)
-        statistics = moments([party.X for party in table.parties], assembly, table.columns)
+        statistics, _ = moments(table.parties, assembly, table.columns)
         self.mean_, self.var_, self.n_samples_seen_ = statistics.mean, statistics.variance, int(statistics.count)
         self.scale_ = np.where(statistics.constant, 1.0, np.sqrt(statistics.variance)) if self.with_std else None
         return self._learnt(assembly)

@@ -11,14 +11,15 @@ public limit of secret sums fits, and the penalties keep the meaning that they h
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.errors import DataError
 from tacit.learning.assembly import Assembly
-from tacit.learning.parties import Table
+from tacit.learning.parties import OutsideParty, Party, Table
 from tacit.listing import listed
 from tacit.solving.solve import CollinearWarning
 from tacit.stamps import Stamp
@@ -27,6 +28,13 @@ from tacit.typing import Array, Rows
 _DROWNED = 2.0**20  # resolutions of a sum: squares that add up to less are known to a few digits
 _SMALL = 2.0**-70  # the unit in which small columns are looked at first
 _FAR = 2.0**24  # roundings of the mean: a column that varies by more is not all but constant
+
+
+class Measured(NamedTuple):
+    """Moments, and of every party which columns are not zero in all its records."""
+
+    moments: Moments
+    held: list[Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,47 +51,85 @@ class Moments:
         return np.asarray(self.variance <= (2.0 * self.mean * np.finfo(float).eps) ** 2)
 
 
+RowsOf = Callable[[Party], Array]
+"""The rows of some records that are measured."""
+
+
 def moments(
-    rows: Sequence[Array],
+    parties: Sequence[Party | OutsideParty],
     assembly: Assembly,
     columns: Sequence[str],
     *,
+    rows: RowsOf | None = None,
     centred: bool = True,
-    weights: Sequence[Array] | None = None,
     mass: float | None = None,
-) -> Moments:
-    """Return the moments of all parties' rows, by two secret sums; about zero where *centred* is False.
+) -> Measured:
+    """Return the moments of all parties' *rows*, X unless given, by two secret sums; about zero if not *centred*.
 
-    *weights* are those of the rows, and *mass* is their sum over all parties.
+    *mass* is the sum of all records' weights, where they have any.
     """
-    each = weights or [np.ones(len(X)) for X in rows]
-    first = [
-        np.append((w[:, None] * X).sum(axis=0, dtype=np.longdouble).astype(np.float64), len(X))
-        for X, w in zip(rows, each, strict=True)
-    ]
+    look, width = rows or _features, len(columns)
+    looks = [party.added_up(lambda p: _first_look(p, look(p))) for party in parties]
+    for party, here in zip(parties, looks, strict=True):
+        party.refuse_gaps(here[:width])
+    first = [here[: width + 1] for here in looks]
     total = assembly.total(first, "number of records, and sums of all columns", columns=[*columns, "count"])
     count = float(np.rint(total[-1]))
     mean = total[:-1] / (mass or count)
     about = mean if centred else np.zeros_like(mean)
-    away = [X - about for X in rows]
-    unit = _units([np.sqrt(w)[:, None] * X for X, w in zip(away, each, strict=True)], count, assembly, columns)
-    second = [w @ (X / unit) ** 2 for X, w in zip(away, each, strict=True)]
+
+    def squares_in(unit: Array) -> list[Array]:
+        def squares(p: Party) -> Array:
+            X = look(p)
+            if X.flags.f_contiguous:  # a batch: column by column, which stay in the cache
+                return np.array([_square(x, m, u, p.weight) for x, m, u in zip(X.T, about, unit, strict=True)])
+            return np.asarray(p.mass @ ((X - about) / unit) ** 2)
+
+        return [party.added_up(squares) for party in parties]
+
+    unit, second = np.ones(width), squares_in(np.ones(width))
+    if not all((each <= assembly.bound).all() for each in second):
+        unit = _units(parties, lambda p: np.sqrt(p.mass)[:, None] * (look(p) - about), count, assembly, columns)
+        second = squares_in(unit)
     squares = assembly.total(second, "sums of squared deviations of all columns", columns=columns)
     statistics = Moments(count, mean, squares / (mass or count) * unit**2)
+    held = [here[width + 1 :] > 0 for here in looks]
     small = (squares <= _DROWNED * assembly.resolution) & (unit == 1.0)
     if not small.any():
-        return statistics
-    deviations = [X[:, small] for X in away]
+        return Measured(statistics, held)
     names = [column for column, drowned in zip(columns, small, strict=True) if drowned]
-    shift, variance = _enlarged(deviations, each, assembly, names, count, mass or count, centred=centred)
+    shift, variance = _enlarged(
+        parties, lambda p: (look(p) - about)[:, small], assembly, names, count, mass or count, centred=centred
+    )
     mean, statistics.variance[small] = mean.copy(), variance
     mean[small] = shift + (mean[small] if centred else 0.0)
-    return replace(statistics, mean=mean)
+    return Measured(replace(statistics, mean=mean), held)
+
+
+def _square(x: Array, about: float, unit: float, weight: Array | None) -> float:
+    """Return Σ w ((x − about)/unit)² of one column."""
+    d = x - about
+    d = d if unit == 1.0 else d / unit
+    return float(d @ d if weight is None else d @ (weight * d))
+
+
+def _features(party: Party) -> Array:
+    return party.X
+
+
+def _first_look(party: Party, X: Array) -> Array:
+    """Return the sums of all columns, the number of records, and of every column whether it is not all zero."""
+    weighted = X if party.weight is None else party.weight[:, None] * X
+    if X.flags.f_contiguous:  # a batch: pairs of pairs are added up along its columns
+        sums = weighted.sum(axis=0)
+    else:
+        sums = weighted.sum(axis=0, dtype=np.longdouble).astype(np.float64)
+    return np.concatenate([sums, [float(len(X))], (X != 0).any(axis=0)])
 
 
 def _enlarged(
-    deviations: Sequence[Array],
-    weights: Sequence[Array],
+    parties: Sequence[Party | OutsideParty],
+    deviations: RowsOf,
     assembly: Assembly,
     names: Sequence[str],
     count: float,
@@ -95,12 +141,19 @@ def _enlarged(
 
     *deviations* are from a mean that is known to that resolution only; the mean returned is theirs.
     """
-    terms = [
-        np.concatenate([np.abs(d).sum(axis=0), w @ d]) / _SMALL for d, w in zip(deviations, weights, strict=True)
-    ]
-    sums = assembly.total(terms, "deviations of small columns", columns=[*names, *names])
+
+    def sizes_of(p: Party) -> Array:
+        d = deviations(p)
+        return np.concatenate([np.abs(d).sum(axis=0), p.mass @ d]) / _SMALL
+
+    sums = assembly.total(
+        [party.added_up(sizes_of) for party in parties], "deviations of small columns", columns=[*names, *names]
+    )
     sizes, mean = np.split(_SMALL * sums, 2) / np.array([[1.0], [mass]])
-    gone = [name for k, name in enumerate(names) if sizes[k] == 0.0 and any(d[:, k].any() for d in deviations)]
+    gone = []
+    if not sizes.all():
+        moved = [party.added_up(lambda p: np.asarray(deviations(p).any(axis=0), np.float64)) for party in parties]
+        gone = [name for k, name in enumerate(names) if sizes[k] == 0.0 and any(each[k] > 0 for each in moved)]
     if gone:
         raise DataError(
             f"column(s) {listed([repr(name) for name in gone])}: the numbers are so small that secret sums lose "
@@ -109,34 +162,38 @@ def _enlarged(
     if not sizes.any():
         return mean, np.zeros(len(names))
     unit = np.exp2(np.rint(np.log2(np.where(sizes > 0, sizes / count, 1.0))))
-    terms = [w @ ((d - mean * centred) / unit) ** 2 for d, w in zip(deviations, weights, strict=True)]
+    terms = [
+        party.added_up(lambda p: np.asarray(p.mass @ ((deviations(p) - mean * centred) / unit) ** 2))
+        for party in parties
+    ]
     squares = assembly.total(terms, "sums of squared deviations of small columns", columns=names)
     return mean, np.where(sizes > 0, squares / mass * unit**2, 0.0)
 
 
-def _units(away: Sequence[Array], count: float, assembly: Assembly, columns: Sequence[str]) -> Array:
+def _units(
+    parties: Sequence[Party | OutsideParty], away: RowsOf, count: float, assembly: Assembly, columns: Sequence[str]
+) -> Array:
     """Return one power of two for each column, in which no sum of squares exceeds the public limit.
 
-    They are all 1 unless somebody's squares are beyond the limit; then the sums of absolute deviations say more.
+    Somebody's squares are beyond it; the sums of absolute deviations say more.
     """
-    ones, bound = np.ones(len(columns)), assembly.bound
-    if all(((X**2).sum(axis=0) <= bound).all() for X in away):
-        return ones
-    sizes = assembly.total([np.abs(X).sum(axis=0) for X in away], "sums of absolute deviations", columns=columns)
+    terms = [party.added_up(lambda p: np.abs(away(p)).sum(axis=0)) for party in parties]
+    sizes = assembly.total(terms, "sums of absolute deviations", columns=columns)
     return np.asarray(np.exp2(np.rint(np.log2(np.maximum(sizes / count, 1.0)))))
 
 
-def stamp_own_columns(rows: Sequence[Array], assembly: Assembly, columns: Sequence[str]) -> None:
+def stamp_own_columns(held: Sequence[Rows], assembly: Assembly, columns: Sequence[str]) -> None:
     """Count, in secret, how many parties have each column; where it is one or two, its sums are their own.
 
-    Who they are is not told, and not said. Of two, each takes its own part off the sum.
+    *held* says of every party which columns are not zero in all its records. Who they are is not told, and not
+    said. Of two, each takes its own part off the sum.
     """
-    if assembly.privacy is None or len(rows) < 3:
+    if assembly.privacy is None or len(held) < 3:
         return
-    has = [(X != 0).any(axis=0).astype(np.float64) for X in rows]
-    held = np.rint(assembly.total(has, "how many parties have each column", columns=columns))
+    has = [each.astype(np.float64) for each in held]
+    holders = np.rint(assembly.total(has, "how many parties have each column", columns=columns))
     for few, whose in ((1, "one party alone has"), (2, "two parties alone have")):
-        own = [repr(column) for column, count in zip(columns, held, strict=True) if count == few]
+        own = [repr(column) for column, count in zip(columns, holders, strict=True) if count == few]
         if own:
             sums = "its own" if few == 1 else "known to each other"
             sentence = (
@@ -161,7 +218,8 @@ class StandardUnits:
 
     def rows(self, X: Array) -> Array:
         """Return the columns that vary in standard units."""
-        return (X[:, self.varies] - self.centre) / self.scale
+        living = X if self.varies.all() else X[:, self.varies]
+        return (living - self.centre) / self.scale
 
     def labels(self, y: Array) -> Array:
         """Return labels in standard units."""
@@ -186,13 +244,11 @@ def measure(
 
     *mass* is the sum of all records' weights, where they have any.
     """
-    rows = [np.column_stack([party.X, party.y]) if target else party.X for party in table.parties]
+    parties, p, look = table.parties, len(table.columns), _with_labels if target else _features
     columns = [*table.columns, table.target] if target else list(table.columns)
-    weights = None if mass is None else [party.mass for party in table.parties]
-    statistics = moments(rows, assembly, columns, centred=intercept, weights=weights, mass=mass)
-    stamp_own_columns([party.X for party in table.parties], assembly, table.columns)
-    p = len(table.columns)
-    constant = _the_same(rows, statistics, assembly, columns) if intercept else statistics.variance == 0.0
+    statistics, held = moments(parties, assembly, columns, rows=look, centred=intercept, mass=mass)
+    stamp_own_columns([each[:p] for each in held], assembly, table.columns)
+    constant = _the_same(parties, look, statistics, assembly, columns) if intercept else statistics.variance == 0.0
     varies = ~constant[:p]
     if not varies.any():
         raise DataError(
@@ -216,7 +272,19 @@ def measure(
     return StandardUnits(count, centre[living], scale[living], varies, middle, spread, mean_target=mean)
 
 
-def _the_same(rows: Sequence[Array], statistics: Moments, assembly: Assembly, columns: Sequence[str]) -> Rows:
+def _with_labels(party: Party) -> Array:
+    if party.X.flags.f_contiguous:
+        return np.concatenate([party.X.T, party.y[None]]).T
+    return np.column_stack([party.X, party.y])
+
+
+def _the_same(
+    parties: Sequence[Party | OutsideParty],
+    look: RowsOf,
+    statistics: Moments,
+    assembly: Assembly,
+    columns: Sequence[str],
+) -> Rows:
     """Return which columns are one number in all records: one more sum, where some vary as little as rounding.
 
     Their deviations d, in roundings of the mean, are small whole numbers and a fraction: n Σd² = (Σd)² where all
@@ -226,15 +294,20 @@ def _the_same(rows: Sequence[Array], statistics: Moments, assembly: Assembly, co
     if not near.any():
         return near
     unit = np.spacing(np.abs(statistics.mean[near]))
-    away = [(X[:, near] - statistics.mean[near]) / unit for X in rows]
     names = [column for column, close in zip(columns, near, strict=True) if close]
-    small = [name for k, name in enumerate(names) if any((np.abs(d[:, k]) > _FAR).any() for d in away)]
+
+    def sums_of(p: Party) -> Array:
+        d = (look(p)[:, near] - statistics.mean[near]) / unit
+        return np.concatenate([d.sum(axis=0), (d**2).sum(axis=0), (np.abs(d) > _FAR).any(axis=0)])
+
+    looks = [party.added_up(sums_of) for party in parties]
+    small = [name for k, name in enumerate(names) if any(each[2 * len(names) + k] > 0 for each in looks)]
     if small:
         raise DataError(
             f"column(s) {listed([repr(name) for name in small])}: the numbers are so small that secret sums lose "
             "their squares; use smaller units, so that the numbers grow."
         )
-    terms = [np.concatenate([d.sum(axis=0), (d**2).sum(axis=0)]) for d in away]
+    terms = [each[: 2 * len(names)] for each in looks]
     total = assembly.total(terms, "deviations of columns that are all but constant", columns=[*names, *names])
     first, second = np.split(total, 2)
     same = near.copy()

@@ -113,7 +113,7 @@ def choose(
 
 
 def _automatic(problem: Problem, privacy: Mechanism | None, *, tree: bool) -> tuple[type[AnyAlgorithm], str]:
-    if drawn_afresh(privacy):
+    if drawn_afresh(privacy) or (problem.stack.outside and tree):
         return _by_sums(problem)
     if drawn_once(privacy) and privacy.basis.bends_costs:
         if tree and privacy.basis.covers(problem.stack):
@@ -265,6 +265,11 @@ def _refuse_misfit(
     if kind.sums and not tree:
         raise ProtectionError(
             f"{name!r} adds up over a spanning tree, and none is allowed; use an algorithm that gossips."
+        )
+    if problem.stack.outside and not kind.sums:
+        raise AlgorithmError(
+            f"{name!r} gossips, and would read all records anew in every round: records that stay in a file or a "
+            "database are added up, by 'newton' for example; or load them, as arrays."
         )
     why = privacy.refuses(kind, problem.stack) if privacy is not None else None
     if privacy is not None and why is not None:

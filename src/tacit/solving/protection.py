@@ -43,6 +43,11 @@ def mechanism_for(
             masks = "affine masks" if protect == "affine" else "quadratic masks, for quadratic costs"
             raise ProtectionError(f"protect = {protect!r} without a tree needs masks with a sigma: {masks}.")
         return SumMasks()
+    if problem.stack.outside and not drawn_afresh(privacy):
+        raise ProtectionError(
+            f"{MASKS[privacy.kind]} are for records in memory; those that stay in a file or a database are added "
+            "up by secret sums."
+        )
     coverage = privacy.coverage(problem.stack)
     if protect is not None and not coverage.hides(protect):
         asked = "whole costs" if protect == "whole" else "affine parts"

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from tacit.certificates.release import COLUMN, LETTERS, NUMBER, PAIR, WHOLE, Version
 from tacit.errors import FileError, InputError, LedgerError
+from tacit.records.digest import LongColumns
 
 SINGLE = 2000
 """Records of an agent up to which a ledger knows them one by one."""
@@ -105,6 +106,30 @@ class Digests:
             both = np.column_stack([coded[a][0], coded[b][0]])
             data = coded[a][1] + b"\0" + coded[b][1] + b"\0" + both[np.lexsort(both.T)].tobytes()
             versions.append((agent, f"{PAIR}{', '.join(sorted(pair))}", self._version(agent, PAIR, data)))
+        return versions
+
+    def of_long(self, agent: str, columns: LongColumns) -> list[Version]:
+        """Return the versions of records that are too many to be sorted: their order counts, too.
+
+        Every digest of a column is of all its values in the order of the records, so that two of them together say
+        which values belong to one record.
+        """
+        digests, known = columns.columns, b"in order\0"
+        names = sorted(digests)
+        whole = known + b"".join(name.encode() + b"\0" + digests[name].digest for name in names)
+        versions = [
+            (agent, f"{WHOLE} ({', '.join(names)})", self._version(agent, WHOLE, whole)),
+            (agent, NUMBER, self._version(agent, NUMBER, str(columns.records).encode())),
+        ]
+        for name in names:
+            part = f"{COLUMN}{name}"
+            word = COLUMN if digests[name].varies else part
+            versions.append((agent, part, self._version(agent, word, known + digests[name].digest)))
+        varied = [name for name in digests if digests[name].varies]
+        pairs = combinations(varied, 2) if len(varied) <= _PAIRED else ((name, varied[-1]) for name in varied[:-1])
+        for pair in pairs:
+            both = known + b"".join(sorted(digests[name].digest for name in pair))
+            versions.append((agent, f"{PAIR}{', '.join(sorted(pair))}", self._version(agent, PAIR, both)))
         return versions
 
     def records(self, columns: Mapping[str, NDArray[Any]]) -> str:

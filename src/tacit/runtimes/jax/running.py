@@ -17,6 +17,7 @@ from tacit.runtimes.job import Job, Run
 from tacit.runtimes.looking import Look
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import Progress
+from tacit.runtimes.traffic import Traffic
 
 
 def run(
@@ -44,11 +45,13 @@ def _run(job: Job, on_progress: Callable[[Progress], None] | None) -> Run:
     from tacit.runtimes.jax.mixing import Tables
     from tacit.runtimes.jax.rounds import Rounds
 
-    network, phase1 = job.network, Stacked(job.network, job.weights)
+    network, traffic = job.network, Traffic()
     cost: Any = job.stack
     if job.privacy is not None:
+        phase1 = Stacked(network, job.weights)
         source = Keystreams(agent_keys(len(network), seed=job.privacy.seed), network.degrees)
         cost = job.privacy.hide(cost, phase1, source, network=network).cost
+        traffic = phase1.traffic
     watch, answers = job.watch(on_progress), answering(job.algorithm)
     x0 = np.tile(job.x0, (len(network), 1))
     rounds = Rounds(job.algorithm, x0, cost, Tables(network, job.weights), answers.error)
@@ -56,12 +59,11 @@ def _run(job: Job, on_progress: Callable[[Progress], None] | None) -> Run:
     while conclusion is None:
         due = watch.next_check(rounds.done if watch.history else 0)
         conclusion = watch.look(due, Look.read(rounds.until(due)))
-    traffic = phase1.traffic
-    tally = rounds.tally
+    tally, links = rounds.tally, 2 * len(network.links)
     traffic.count(
         exchanges=tally.gossips,
-        messages=tally.gossips * phase1.links,
-        bytes=phase1.links * tally.bytes // len(network),
+        messages=tally.gossips * links,
+        bytes=links * tally.bytes // len(network),
     )
     doubt = Doubt.of(job.findings(rounds.state))
     return Run(

@@ -1,0 +1,7 @@
+"""Records that stay where they are: files and databases, read in batches as often as they are needed."""
+
+from tacit.records.dataset import Batch, Dataset, Gathered
+from tacit.records.opening import is_dataset, open_source
+from tacit.records.passing import RecordSource
+
+__all__ = ["Batch", "Dataset", "Gathered", "RecordSource", "is_dataset", "open_source"]

@@ -1,0 +1,100 @@
+"""One pass over records: every piece is read once, on all cores, and what its batches give is joined in order.
+
+    pieces      p₁ p₂ p₃ …                 a row group of a file, a file, a query: read from its beginning
+    batches     p = b₁ b₂ …                some thousand records that are in memory at a time
+    result      (b₁ ⊕ b₂ ⊕ …) ⊕ (b₁ ⊕ …) ⊕ …
+
+Who computes what is left to the threads; what is joined with what is not. So a pass gives the same bits on one core
+and on sixty-four, and a run that is started again goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class RecordSource(Protocol):
+    """Where records are: it names its columns, and reads them piece by piece."""
+
+    @property
+    def label(self) -> str:
+        """Return a path or a query, for sentences."""
+
+    @property
+    def schema(self) -> Any:
+        """Return the names and types of all columns, as Arrow has them."""
+
+    def pieces(self) -> Sequence[Any]:
+        """Return the pieces, in the order of the records."""
+
+    def batches(self, piece: Any, columns: Sequence[str]) -> Iterator[Any]:
+        """Return the record batches of one piece, with these columns in this order."""
+
+    def count(self) -> int | None:
+        """Return how many records there are, where that is known without reading them."""
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_pass(
+    source: RecordSource,
+    columns: Sequence[str],
+    part: Callable[[Any], T | None],
+    join: Callable[[T, T], T],
+    *,
+    workers: int | None = None,
+) -> T | None:
+    """Return what all batches give together; None where there are none, or all of them give None.
+
+    Half of the *workers* read, because reading a file keeps more in memory than a batch; all of them compute.
+    """
+    pieces, workers = source.pieces(), cores() if workers is None else workers
+    if workers < 2:
+        return _joined((_joined(map(part, source.batches(p, columns)), join) for p in pieces), join)
+    readers = max(1, min(workers // 2, len(pieces)))
+    with ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(readers) as reading:
+
+        def of_piece(piece: Any) -> T | None:
+            ahead = max(2, workers // readers)
+            return _joined(_in_order(pool, part, source.batches(piece, columns), ahead), join)
+
+        each = [reading.submit(of_piece, piece) for piece in pieces]
+        try:
+            return _joined((future.result() for future in each), join)
+        finally:
+            for future in each:
+                future.cancel()
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, part: Callable[[Any], T | None], batches: Iterator[Any], ahead: int
+) -> Iterator[T | None]:
+    """Return what the batches give, computed by a pool, with no more than so many of them *ahead*."""
+    waiting: deque[Future[T | None]] = deque()
+    try:
+        for batch in batches:
+            waiting.append(pool.submit(part, batch))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _joined(parts: Iterator[T | None], join: Callable[[T, T], T]) -> T | None:
+    total: T | None = None
+    for each in parts:
+        if each is not None:
+            total = each if total is None else join(total, each)
+    return total
