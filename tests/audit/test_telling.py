@@ -8,9 +8,9 @@ import pytest
 
 import tacit
 from tacit.auditing import public_knowledge, watch
+from tacit.auditing.attacked import truth_of
 from tacit.auditing.attacks.elimination import Elimination, read
 from tacit.auditing.attacks.records import RecordsFromSums
-from tacit.auditing.attacked import truth_of
 from tacit.auditing.knowledge.view import View
 from tacit.auditing.trials.runs import Truth, attack_run
 from tacit.solving import prepare

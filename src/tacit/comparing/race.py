@@ -237,7 +237,8 @@ def _order(runner: Runner) -> tuple[int, float]:
 
 def _cells(runner: Runner) -> tuple[str, ...]:
     cells = [
-        f"{each.rounds:g} rounds, {each.exchanges:g} exchanges, {each.sent_bytes / 1000:.3g} kB, {each.seconds:.2g} s"
+        f"{each.rounds:g} rounds, {each.exchanges:g} exchanges, "
+        f"{each.sent_bytes / 1000:.3g} kB, {each.seconds:.2g} s"
         for each in runner.reached
     ]
     return (runner.algorithm, *cells, *["–"] * (len(TARGETS) - len(cells)))
