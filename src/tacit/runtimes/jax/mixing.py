@@ -20,6 +20,7 @@ from tacit.runtimes.jax.arrays import DeviceArray
 from tacit.typing import Array
 
 _DENSE = 64  # up to here a dense product is faster
+_WHOLE = 16  # numbers: a line of a GPU's memory
 _FILLED = 0.25  # a table that is emptier is not worth its gathers
 
 
@@ -47,8 +48,16 @@ def product(rows: dict[str, Any], x: Any) -> Any:
     if "owner" in rows:
         terms = rows["weight"][:, None] * x[rows["column"]]
         return jax.ops.segment_sum(terms, rows["owner"], num_segments=len(x), indices_are_sorted=True)
-    columns, weights = rows["columns"], rows["weights"]
-    return sum(weights[k][:, None] * x[columns[k]] for k in range(len(columns)))
+    columns, weights, m = rows["columns"], rows["weights"], x.shape[1]
+    whole = jax.lax.optimization_barrier  # or a compiler gathers what is left of the rows after cutting them
+    wide = whole(jnp.pad(x, ((0, 0), (0, _width(m) - m))))
+    terms = (w[:, None] * wide.at[c].get(mode="promise_in_bounds") for w, c in zip(weights, columns, strict=True))
+    return whole(whole(sum(terms))[:, :m])
+
+
+def _width(m: int) -> int:
+    """Return how long rows should be to be gathered: on a GPU, short ones cost less where they do not straddle."""
+    return 1 << (m - 1).bit_length() if m < _WHOLE and jax.default_backend() != "cpu" else m
 
 
 class Tables:
