@@ -23,8 +23,8 @@ FORMATS = {
     ".csv": "csv",
 }  # fmt: skip
 """What the endings of files mean."""
-ROWS = 8192
-"""Records in memory at a time, of every core."""
+ROWS = 2048
+"""Records in memory at a time, of every core: so few that arrays of them are not given back to the system."""
 _BUFFER = 1 << 18  # bytes read at a time, of every column
 
 

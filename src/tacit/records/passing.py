@@ -14,7 +14,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ def one_pass(
     if workers < 2:
         return _joined((_joined(map(part, source.batches(p, columns)), join) for p in pieces), join)
     readers = max(1, min(workers // 2, len(pieces)))
-    with ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(readers) as reading:
+    with _products_on_one_core(), ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(readers) as reading:
 
         def of_piece(piece: Any) -> T | None:
             ahead = max(2, workers // readers)
@@ -73,6 +74,15 @@ def one_pass(
         finally:
             for future in each:
                 future.cancel()
+
+
+def _products_on_one_core() -> AbstractContextManager[Any]:
+    """Keep products of matrices from taking all cores each, where threadpoolctl is there to ask for it."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return cast(AbstractContextManager[Any], threadpool_limits(1, user_api="blas"))
 
 
 def _in_order(
