@@ -8,9 +8,9 @@ import pytest
 
 import tacit
 from tacit.auditing import public_knowledge, watch
+from tacit.auditing.attacked import truth_of
 from tacit.auditing.attacks.elimination import Elimination, read
 from tacit.auditing.attacks.records import RecordsFromSums
-from tacit.auditing.conduct import _truth
 from tacit.auditing.knowledge.view import View
 from tacit.auditing.trials.runs import Truth, attack_run
 from tacit.solving import prepare
@@ -125,7 +125,7 @@ def test_an_audit_reports_labels_that_follow_from_the_answer():
     problem = tacit.Problem(nx.complete_graph(4), costs)
     prepared = prepare(problem, privacy=tacit.AffineMasks(1e3))
     view, public = watch(prepared.job, [0], worst_case=True), public_knowledge(problem, prepared.job)
-    found = attack_run(view, public, _truth(problem, prepared.job, prepared.stamps))
+    found = attack_run(view, public, truth_of(problem, prepared.job, prepared.stamps))
     verdict = {f.verdict.attack: f.verdict for f in found}["labels by elimination"]
     assert verdict.status == "open"
     assert "9 label(s)" in verdict.says

@@ -179,3 +179,15 @@ def test_a_one_line_diagram_has_every_flow_and_shows_full_lines_without_colour_t
         net[flow.end] -= flow.mw[0]
     assert sum(net.values()) == pytest.approx(0.0, abs=1e-9)
     assert sum(mw for mw in net.values() if mw < 0) >= -float(plan.demand[0])
+
+
+def test_names_are_shown_letter_by_letter():
+    graph = nx.relabel_nodes(nx.star_graph(3), {0: "<b>0</b>", 1: "a<br>b", 2: "&lt;", 3: "d"})
+    certificate = tacit.certify(graph, {"<b>0</b>"}, sigma=1.0)
+    for figure in (figures.network(graph, certificate), figures.who_learns([certificate])):
+        figure.layout.meta = None  # what it says to whoever cannot see it, which pages escape
+        shown = figure.to_json().replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u0026", "&")
+        assert "&lt;b>0" in shown
+        assert "&amp;lt;" in shown
+        assert "<b>0" not in shown
+        assert "a<br>b" not in shown

@@ -152,7 +152,7 @@ def _row(
         error=away if np.isfinite(away) else None,
         rounds=shown.rounds,
         messages=shown.traffic.messages,
-        bytes=shown.traffic.bytes,
+        sent_bytes=shown.traffic.bytes,
         seconds=shown.seconds,
         recoveries=[recover(runs, names, promise) for runs, promise in zip(shown.overheard, promises, strict=True)],
     )

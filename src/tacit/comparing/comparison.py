@@ -27,7 +27,7 @@ class ComparedRow(msgspec.Struct, frozen=True, kw_only=True):
     """Of the worst agent's answer, relative to how far the optimum is from the start."""
     rounds: int | None = None
     messages: int | None = None
-    bytes: int | None = None
+    sent_bytes: int | None = None
     seconds: float | None = None
     recoveries: list[Recovery] = []
     """Of one neighbour, and of two who collude."""
@@ -96,7 +96,7 @@ def _cells(row: ComparedRow) -> tuple[str, ...]:
     attacked += ["–"] * (2 - len(attacked))
     seconds = "" if row.seconds is None else f"{row.seconds:.2g}"
     return (
-        row.approach, _error(row.error), str(row.rounds), _count(row.messages), _count(row.bytes), seconds,
+        row.approach, _error(row.error), str(row.rounds), _count(row.messages), _count(row.sent_bytes), seconds,
         *attacked, row.assumes,
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
     target: float
     rounds: float
     exchanges: float
-    bytes: float
+    sent_bytes: float
     seconds: float
 
 
@@ -181,7 +181,9 @@ def _run(
         if len(there) < len(runs):
             break
         rounds, exchanges, volume, seconds = (median(column) for column in zip(*there, strict=True))
-        reached.append(Reached(target=target, rounds=rounds, exchanges=exchanges, bytes=volume, seconds=seconds))
+        reached.append(
+            Reached(target=target, rounds=rounds, exchanges=exchanges, sent_bytes=volume, seconds=seconds)
+        )
     course = runs[0]
     return Runner(
         algorithm=name,
@@ -235,7 +237,8 @@ def _order(runner: Runner) -> tuple[int, float]:
 
 def _cells(runner: Runner) -> tuple[str, ...]:
     cells = [
-        f"{each.rounds:g} rounds, {each.exchanges:g} exchanges, {each.bytes / 1000:.3g} kB, {each.seconds:.2g} s"
+        f"{each.rounds:g} rounds, {each.exchanges:g} exchanges, "
+        f"{each.sent_bytes / 1000:.3g} kB, {each.seconds:.2g} s"
         for each in runner.reached
     ]
     return (runner.algorithm, *cells, *["–"] * (len(TARGETS) - len(cells)))

@@ -47,7 +47,7 @@ def picture(title: str, alternative: str, *, height: int = 380, **layout: Any) -
 
     *title* is a sentence that says what one sees; *alternative* says the same to whoever cannot see it.
     """
-    broken = "<br>".join(textwrap.wrap(title, _WIDTH)) or title
+    broken = "<br>".join(plain(line) for line in textwrap.wrap(title, _WIDTH))
     room = 40 + 22 * (1 + broken.count("<br>"))
     figure = go.Figure(layout={"template": "tacit", "height": height, "title": {"text": broken}, **layout})
     figure.update_layout(margin_t=room, title_y=1 - 12 / height, title_yanchor="top", meta={"says": alternative})

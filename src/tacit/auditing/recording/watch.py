@@ -108,7 +108,7 @@ def _run(
     runners = {"agents": agents.run, "stacked": stacked.run}
     if runtime not in runners:
         raise InputError(
-            f"no runtime is called {runtime!r}; choose stacked, agents or peers."
+            f"no runtime is called {runtime!r} that an audit can listen to; choose stacked, agents or peers."
             f"{did_you_mean(runtime, [*runners, 'peers'])}"
         )
     return runners[runtime](job, on_progress, tap=recorder, hide=hide)

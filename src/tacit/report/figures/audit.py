@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT
-from tacit.report.style import picture
+from tacit.report.style import picture, plain
 
 if TYPE_CHECKING:
     from tacit.auditing import AuditReport
@@ -85,7 +85,7 @@ def game(report: AuditReport) -> go.Figure | None:
 def _dots(figure: go.Figure, x: list[float | None], y: list[str], label: str, colour: str, shape: str) -> None:
     kept = [(max(a, _EXACT), b) for a, b in zip(x, y, strict=True) if a is not None]
     figure.add_scatter(
-        x=[a for a, _ in kept], y=[b for _, b in kept], mode="markers", name=label,
+        x=[a for a, _ in kept], y=[plain(b) for _, b in kept], mode="markers", name=label,
         marker={"color": colour, "symbol": shape, "size": 11, "line": {"color": colour, "width": 2}},
         hovertemplate=f"%{{y}}: %{{x:.3~g}}<extra>{label}</extra>",
     )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT
-from tacit.report.style import picture
+from tacit.report.style import picture, plain
 
 if TYPE_CHECKING:
     from tacit.learning import Summary
@@ -43,7 +43,7 @@ def coefficients(summary: Summary, *, level: float = 0.95, ratios: bool = False)
             "arrayminus": [values[k] - low[k]],
         }
         figure.add_scatter(
-            x=[values[k]], y=[names[k]], mode="markers", marker={"size": 9, "color": colours[k]},
+            x=[values[k]], y=[plain(names[k])], mode="markers", marker={"size": 9, "color": colours[k]},
             error_x={**bars, "color": colours[k], "thickness": 2, "visible": bool(np.isfinite(low[k]))},
             hovertemplate=f"%{{y}}: %{{x:.5~g}} [{low[k]:.4g}, {high[k]:.4g}]<extra></extra>",
         )  # fmt: skip

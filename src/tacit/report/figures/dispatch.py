@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT, LINES
-from tacit.report.style import note, picture
+from tacit.report.style import note, picture, plain
 
 if TYPE_CHECKING:
     from tacit.dispatch import Schedule
@@ -30,7 +30,7 @@ def day(schedule: Schedule) -> go.Figure:
         yaxis={"title": {"text": "MW"}, "domain": [0, 0.68]},
         yaxis2={"title": {"text": "$/MWh"}, "domain": [0.76, 1], "rangemode": "tozero", **_grid()},
     )  # fmt: skip
-    bars = [(f"unit {schedule.units[k]} at bus {schedule.buses[k]}", schedule.output[k]) for k in largest]
+    bars = [(plain(f"unit {schedule.units[k]} at bus {schedule.buses[k]}"), schedule.output[k]) for k in largest]
     if rest.any():
         bars.append((f"{len(schedule.units) - len(largest)} others", rest))
     for k, (name, mw) in enumerate(bars):

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from tacit.listing import listed
 from tacit.network import Network
 from tacit.report.palette import LIGHT
-from tacit.report.style import picture
+from tacit.report.style import picture, plain
 
 if TYPE_CHECKING:
     from tacit.certificates import Certificate
@@ -95,11 +95,11 @@ def _agents(figure: go.Figure, agents: list[Any], at: Mapping[Any, Place], role:
     shape, fill, edge = _LOOKS[role]
     figure.add_scatter(
         x=[at[agent][0] for agent in agents], y=[at[agent][1] for agent in agents],
-        mode="markers+text" if named else "markers", text=[str(agent) for agent in agents],
+        mode="markers+text" if named else "markers", text=[plain(str(agent)) for agent in agents],
         textposition="top center",
         marker={"symbol": shape, "size": 16 if named else 8, "color": fill, "line": {"color": edge, "width": 2}},
         textfont={"color": edge if role == "exposed" else LIGHT.ink, "size": 12}, name=role, cliponaxis=False,
-        customdata=[str(agent) for agent in agents], hovertemplate=f"%{{customdata}}<extra>{role}</extra>",
+        customdata=[plain(str(agent)) for agent in agents], hovertemplate=f"%{{customdata}}<extra>{role}</extra>",
     )  # fmt: skip
 
 

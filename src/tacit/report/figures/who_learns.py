@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from tacit.listing import listed
 from tacit.report.palette import LIGHT
-from tacit.report.style import picture
+from tacit.report.style import picture, plain
 
 if TYPE_CHECKING:
     from tacit.certificates import Certificate
@@ -44,7 +44,7 @@ def who_learns(certificates: Sequence[Certificate]) -> go.Figure:
     )  # fmt: skip
     steps = [((k + edge) / len(_COLOURS), colour) for k, colour in enumerate(_COLOURS) for edge in (0, 1)]
     figure.add_heatmap(
-        x=[str(agent) for agent in agents], y=names, z=rows, showscale=False,
+        x=[plain(str(agent)) for agent in agents], y=[*map(plain, names)], z=rows, showscale=False,
         zmin=-0.5, zmax=len(_COLOURS) - 0.5, colorscale=steps,
         xgap=2, ygap=2, text=[[_SIGNS[kind] for kind in row] for row in rows], texttemplate="%{text}",
         customdata=[[_KINDS[kind] for kind in row] for row in rows],
