@@ -94,7 +94,8 @@ def test_constant_columns(model, frame, y):
     assert str(PLANTED) not in said
     place = frame.columns.get_loc("weight")
     assert np.atleast_2d(model.coef_)[0, place] == 0.0
-    np.testing.assert_allclose(np.delete(np.atleast_2d(model.coef_), place, axis=1), np.atleast_2d(without.coef_))
+    others = np.delete(np.atleast_2d(model.coef_), place, axis=1)
+    np.testing.assert_allclose(others, np.atleast_2d(without.coef_), rtol=2e-6)  # age is all but dose: κ² = 2.6e9
     assert np.isnan(np.atleast_2d(model.standard_errors_)[0, place])
 
 

@@ -120,10 +120,7 @@ def _features(party: Party) -> Array:
 def _first_look(party: Party, X: Array) -> Array:
     """Return the sums of all columns, the number of records, and of every column whether it is not all zero."""
     weighted = X if party.weight is None else party.weight[:, None] * X
-    if X.flags.f_contiguous:  # a batch: pairs of pairs are added up along its columns
-        sums = weighted.sum(axis=0)
-    else:
-        sums = weighted.sum(axis=0, dtype=np.longdouble).astype(np.float64)
+    sums = weighted.sum(axis=0, dtype=np.longdouble).astype(np.float64)  # so that a constant column is seen as one
     return np.concatenate([sums, [float(len(X))], (X != 0).any(axis=0)])
 
 
