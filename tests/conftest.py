@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import signal
 import sys
 from unittest.mock import patch
 
@@ -18,6 +19,11 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's background job: its children would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextlib.contextmanager
