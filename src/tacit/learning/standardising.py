@@ -215,8 +215,7 @@ class StandardUnits:
 
     def rows(self, X: Array) -> Array:
         """Return the columns that vary in standard units."""
-        living = X if self.varies.all() else X[:, self.varies]
-        return (living - self.centre) / self.scale
+        return (X[:, self.varies] - self.centre) / self.scale
 
     def labels(self, y: Array) -> Array:
         """Return labels in standard units."""
@@ -270,8 +269,6 @@ def measure(
 
 
 def _with_labels(party: Party) -> Array:
-    if party.X.flags.f_contiguous:
-        return np.concatenate([party.X.T, party.y[None]]).T
     return np.column_stack([party.X, party.y])
 
 
