@@ -143,7 +143,7 @@ def test_a_strided_vector_is_sent_as_it_reads():
 def test_a_number_that_is_none_is_refused(bad, place):
     array = np.ones(3)
     array[place] = bad
-    with pytest.raises(ProtocolError, match="NaN or infinite"):
+    with pytest.raises(ProtocolError, match="NaN or infinity"):
         decode(b"f" + array.tobytes())
 
 
