@@ -275,7 +275,7 @@ def test_any_floats_are_taken_where_all_are_of_this_world_and_refused_where_not(
     if (np.abs(numbers) <= 1e100).all():
         assert decode(body).tobytes() == body[1:]
     else:
-        with pytest.raises(ProtocolError, match="NaN or infinite|a number beyond"):
+        with pytest.raises(ProtocolError, match="NaN or infinity|a number beyond"):
             decode(body)
 
 
