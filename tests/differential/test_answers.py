@@ -170,3 +170,27 @@ def test_what_no_theorem_covers_is_refused_with_the_reason(graph, records, promi
         tacit.solve(squares, privacy=tacit.SumMasks(answer=unlabelled))
     with pytest.raises(tacit.TacitError, match="too small beside noise"):
         tacit.solve(squares, privacy=tacit.SumMasks(bound=1.0, answer=promise))
+
+
+def test_a_noisy_answer_is_not_called_the_minimiser():
+    """However few the sums: one step from zero is no optimum, and the run may not say that it is."""
+    rng = np.random.default_rng(4)
+    costs = [tacit.Logistic(rng.normal(size=(20, 3)), rng.random(20) < 0.5, l2=0.1) for _ in range(10)]
+    promise = tacit.DifferentialPrivacy(epsilon=1.0, delta=1e-6, clip=1.0, any=2, sums=1)
+    problem = tacit.Problem(nx.random_regular_graph(4, 10, seed=1), costs)
+    answer = tacit.solve(problem, privacy=tacit.SumMasks(answer=promise))
+    assert "not the exact minimiser" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("pairing", "holds"), [("both", ""), ("one-sided", ""), ("seeds", "unless they break X25519")]
+)
+def test_a_promise_that_ciphers_keep_says_so(pairing, holds):
+    rng = np.random.default_rng(4)
+    costs = [tacit.LeastSquares(rng.normal(size=(20, 3)), rng.normal(size=20), l2=0.1) for _ in range(10)]
+    promise = tacit.DifferentialPrivacy(epsilon=1.0, delta=1e-6, clip=1.0, any=2, labels=1.0)
+    problem = tacit.Problem(nx.random_regular_graph(4, 10, seed=1), costs)
+    guarantee = tacit.solve(problem, privacy=tacit.SumMasks(answer=promise, pairing=pairing)).guarantee
+    for words in (guarantee.headline(), guarantee.statement()):
+        assert holds in words
+        assert ("X25519" in words) == bool(holds)

@@ -33,6 +33,8 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
     """How many times the noise of a curator whom everybody would have to trust."""
     exact: bool
     """Whether some coalition reaches μ, and it is not only a bound."""
+    computational: bool = False
+    """Whether agents could undo it by breaking ciphers: masks are drawn from keys that neighbours agree on."""
 
     @property
     def guess(self) -> float:
@@ -43,12 +45,16 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
     def _coalition(self) -> str:
         return "any one agent" if self.any == 1 else f"any {self.any} agents"
 
+    @property
+    def _unless(self) -> str:
+        return ", unless they break X25519 or AES-256" if self.computational and self.any else ""
+
     def headline(self) -> str:
         """Return the guarantee in one line."""
         whom = f"{self._coalition} and all who see the answer" if self.any else "all who see the answer"
         return (
             f"The answer is ({self.epsilon:g}, {self.delta:g})-differentially private for every {self.unit}, "
-            f"against {whom}: the best guess is right at most {100 * self.guess:.1f} % of the time."
+            f"against {whom}{self._unless}: the best guess is right at most {100 * self.guess:.1f} % of the time."
         )
 
     def statement(self) -> str:
@@ -59,11 +65,11 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
         bound = "" if self.exact else " (by a bound on all coalitions)"
         return (
             f"Every {self.unit} of every honest agent is protected: worlds in which {_CHANGE[self.unit]}, are "
-            f"({self.epsilon:g}, {self.delta:g})-indistinguishable to {whom}{bound}. The best guess between two of "
-            f"them is right {100 * self.guess:.1f} % of the time, where a coin is right half of the time. The "
+            f"({self.epsilon:g}, {self.delta:g})-indistinguishable to {whom}{bound}{self._unless}. The best guess "
+            f"between two of them is right {100 * self.guess:.1f} % of the time, where a coin is right half of the time. The "
             f"noise is {self.beyond_curator:.3g} times that of a curator who sees all records. It assumes that "
-            "honest agents clip their records and draw their shares as agreed, and that links are private. Not "
-            f"covered: further runs, which add up in squares of μ = {self.mu:.4g}; several records of one person; "
+            "honest agents clip their records and draw their shares as agreed, from a cryptographic source, and "
+            f"that links are private. Not covered: further runs, which add up in squares of μ = {self.mu:.4g}; several records of one person; "
             "the number of agents, of records that are declared, and all other settings, which are public."
         )
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
 from tacit.costs.sensitivity import RecordLimits, Sensitivity
 from tacit.differential import DifferentialPrivacy, Sharing, share_out
-from tacit.differential.guarantee import AnswerGuarantee
+from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.errors import InputError, ProtectionError
-from tacit.masks import Mechanism, drawn_afresh, drawn_once, limits_of
+from tacit.masks import Mechanism, drawn_afresh, drawn_once, is_computational, limits_of
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
 
@@ -50,7 +50,7 @@ def promised(
     if drawn_afresh(privacy):
         sharing = share_out(problem.network, promise)
         choice = _by_noisy_sums(algorithm, sensitivity, sharing, promise, tree=tree)
-        return Promised(clipped, choice, guaranteed(promise, sharing, "record"))
+        return Promised(clipped, choice, guaranteed(promise, sharing, "record", privacy))
     if not drawn_once(privacy) or privacy.kind not in ("affine", "quadratic"):
         raise ProtectionError(
             "answer goes with secret sums, affine masks and quadratic masks: no others have shares."
@@ -59,7 +59,7 @@ def promised(
     sharing = share_out(problem.network, promise, sigma=privacy.sigma / moved)
     if privacy.kind == "affine":
         choice = choose(clipped, algorithm, weights=weights, privacy=privacy, tree=tree)
-        return Promised(clipped, choice, guaranteed(promise, sharing, "label"))
+        return Promised(clipped, choice, guaranteed(promise, sharing, "label", privacy))
     if not (sensitivity.quadratic and tree and algorithm in ("auto", "direct")):
         raise ProtectionError(
             "quadratic masks with answer take least squares, a spanning tree and 'direct', which mends a curvature "
@@ -69,7 +69,7 @@ def promised(
     return Promised(
         clipped,
         Choice(NoisyDirect(slope=half, bend=half, noise=sharing.noise), "metropolis", _ONE_SUM),
-        guaranteed(promise, sharing, "record"),
+        guaranteed(promise, sharing, "record", privacy),
     )
 
 
@@ -105,10 +105,10 @@ def _by_noisy_sums(
     return Choice(newton, "metropolis", f"one noisy sum of Hessians, and {promise.sums} of gradients")
 
 
-def guaranteed(promise: DifferentialPrivacy, sharing: Sharing, unit: str) -> AnswerGuarantee:
+def guaranteed(promise: DifferentialPrivacy, sharing: Sharing, unit: Unit, privacy: Mechanism) -> AnswerGuarantee:
     """Return what *sharing* keeps of *promise*."""
     return AnswerGuarantee(
-        unit="label" if unit == "label" else "record",
+        unit=unit,
         epsilon=promise.epsilon,
         delta=promise.delta,
         mu=sharing.mu,
@@ -117,4 +117,5 @@ def guaranteed(promise: DifferentialPrivacy, sharing: Sharing, unit: str) -> Ans
         share=sharing.share,
         beyond_curator=sharing.beyond_curator,
         exact=sharing.exact,
+        computational=is_computational(privacy.pairing),
     )

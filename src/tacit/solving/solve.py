@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,11 @@ from tacit.solving.telling import Telling, stamps_of, telling
 from tacit.stamps import Stamp
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
+
+_NOISY = (
+    "All agents hold the same x. It carries the noise that the promise about the answer asks for, and is not the "
+    "exact minimiser; nobody can tell how far it is from that without spending more of the promise."
+)
 
 
 class NotPrivateWarning(UserWarning):
@@ -97,8 +103,10 @@ def solve(
     if coarse is not None:
         warnings.warn(coarse, InexactWarning, stacklevel=2)
         sentences.append(coarse)
-    if guarantee is None:  # what noise leaves to gain says nothing, and looking would tell
+    if guarantee is None:
         run = reconsidered(problem, run, choice.algorithm, job.floor)
+    elif run.verdict.converged:  # what noise leaves to gain says nothing, and looking would tell
+        run = replace(run, verdict=run.verdict._replace(sentence=_NOISY))
     if run.doubt is not None:
         sentences.append(run.doubt.sentence())
         warnings.warn(sentences[-1], CollinearWarning, stacklevel=2)
