@@ -68,8 +68,8 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
             f"({self.epsilon:g}, {self.delta:g})-indistinguishable to {whom}{bound}{self._unless}. The best guess "
             f"between two of them is right {100 * self.guess:.1f} % of the time, where a coin is right half of the "
             f"time. The noise is {self.beyond_curator:.3g} times that of a curator who sees all records. It "
-            "assumes that honest agents clip their records and draw their shares as agreed, from a cryptographic source, "
-            "and that links are private. Not covered: further runs, which add up in squares of "
+            "assumes that honest agents clip their records and draw their shares as agreed, from a cryptographic "
+            "source, and that links are private. Not covered: further runs, which add up in squares of "
             f"μ = {self.mu:.4g}; several records of one person; the number of agents, of records that are "
             "declared, and all other settings, which are public."
         )
