@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
 from tacit.costs.sensitivity import RecordLimits, Sensitivity
 from tacit.differential import DifferentialPrivacy, Sharing, share_out
@@ -25,6 +27,7 @@ from tacit.masks import Mechanism, drawn_afresh, drawn_once, is_computational, l
 from tacit.network import Network
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
+from tacit.solving.public import for_public
 
 
 class Arranged(NamedTuple):
@@ -32,6 +35,7 @@ class Arranged(NamedTuple):
 
     choice: Choice
     guarantee: AnswerGuarantee
+    sharing: Sharing
 
 
 class Promised(NamedTuple):
@@ -60,9 +64,16 @@ def promised(
     def gossip() -> Choice:
         return choose(clipped, algorithm, weights=weights, privacy=privacy, tree=tree)
 
-    return Promised(
-        clipped, *arranged(problem.network, privacy, promise, sensitivity, algorithm, tree=tree, gossip=gossip)
+    choice, guarantee, sharing = arranged(
+        problem.network, privacy, promise, sensitivity, algorithm, tree=tree, gossip=gossip
     )
+    if privacy.kind == "affine":
+        try:
+            public = for_public(clipped, sensitivity, sharing, promise)
+        except ProtectionError as error:
+            return Promised(clipped, choice, msgspec.structs.replace(guarantee, not_public=str(error)))
+        guarantee = msgspec.structs.replace(guarantee, public=public)
+    return Promised(clipped, choice, guarantee)
 
 
 def arranged(
@@ -80,7 +91,7 @@ def arranged(
     if drawn_afresh(privacy):
         sharing = share_out(network, promise)
         choice = _by_noisy_sums(algorithm, sensitivity, sharing, promise, tree=tree)
-        return Arranged(choice, guaranteed(promise, sharing, "record", privacy))
+        return Arranged(choice, guaranteed(promise, sharing, "record", privacy), sharing)
     if not drawn_once(privacy) or privacy.kind not in ("affine", "quadratic"):
         raise ProtectionError(
             "answer goes with secret sums, affine masks and quadratic masks: no others have shares."
@@ -88,7 +99,7 @@ def arranged(
     moved = sensitivity.label if privacy.kind == "affine" else sensitivity.whole
     sharing = share_out(network, promise, sigma=privacy.sigma / moved)
     if privacy.kind == "affine":
-        return Arranged(gossip(), guaranteed(promise, sharing, "label", privacy))
+        return Arranged(gossip(), guaranteed(promise, sharing, "label", privacy), sharing)
     if not (sensitivity.quadratic and tree and algorithm in ("auto", "direct")):
         raise ProtectionError(
             "quadratic masks with answer take least squares, a spanning tree and 'direct', which mends a curvature "
@@ -98,6 +109,7 @@ def arranged(
     return Arranged(
         Choice(NoisyDirect(slope=half, bend=half, noise=sharing.noise), "metropolis", _ONE_SUM),
         guaranteed(promise, sharing, "record", privacy),
+        sharing,
     )
 
 
