@@ -140,13 +140,13 @@ class SecureAggregation:
         server = key_holder_among(problem, coalitions)
         star = Problem(_star(len(problem.network), server), problem.costs, x0=problem.x0)
         job = summed_job(star, tolerance=_TOLERANCE)
-        said = closed_to(star, job, [server], server).view.only("up")[0]
-        vectors = np.zeros((len(problem.network), said.values.shape[1]))
-        vectors[said.senders] = said.values
+        first_sum = closed_to(star, job, [server], server).view.only("up")[0]
+        vectors = np.zeros((len(problem.network), first_sum.values.shape[1]))
+        vectors[first_sum.senders] = first_sum.values
         with FlowerAdder(flower_python() or "") as adder:
             shown = summed(star, adder, [], how="SecAgg+, 32 bits", tolerance=_TOLERANCE)
             draws = [adder.masked, *([adder.received(vectors)] for _ in range(min(repeats, _DRAWS) - 1))]
-            missed = [float(np.abs(adder.read(row) - row).max()) for row in said.values]
+            missed = [float(np.abs(adder.read(row) - row).max()) for row in first_sum.values]
         plain = [closed_to(star, job, who, server) for who in coalitions]
         liar = sum(each < _READ * float(np.abs(vectors).max()) for each in missed)
 
