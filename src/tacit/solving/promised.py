@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
 from tacit.costs.sensitivity import RecordLimits, Sensitivity
 from tacit.differential import DifferentialPrivacy, Sharing, share_out
@@ -23,6 +25,7 @@ from tacit.errors import InputError, ProtectionError
 from tacit.masks import Mechanism, drawn_afresh, drawn_once, is_computational, limits_of
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
+from tacit.solving.public import for_public
 
 
 class Promised(NamedTuple):
@@ -59,7 +62,12 @@ def promised(
     sharing = share_out(problem.network, promise, sigma=privacy.sigma / moved)
     if privacy.kind == "affine":
         choice = choose(clipped, algorithm, weights=weights, privacy=privacy, tree=tree)
-        return Promised(clipped, choice, guaranteed(promise, sharing, "label", privacy))
+        guarantee = guaranteed(promise, sharing, "label", privacy)
+        try:
+            public = for_public(clipped, sensitivity, sharing, promise)
+        except ProtectionError as error:
+            return Promised(clipped, choice, msgspec.structs.replace(guarantee, not_public=str(error)))
+        return Promised(clipped, choice, msgspec.structs.replace(guarantee, public=public))
     if not (sensitivity.quadratic and tree and algorithm in ("auto", "direct")):
         raise ProtectionError(
             "quadratic masks with answer take least squares, a spanning tree and 'direct', which mends a curvature "
