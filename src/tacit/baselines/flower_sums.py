@@ -31,7 +31,7 @@ _NEIGHBOURS = 9  # who hold shares of a client's keys, itself among them; all, w
 _WORD = 32  # bits of the modulus
 
 
-class Vector(NumPyClient):  # type: ignore[misc]
+class VectorClient(NumPyClient):  # type: ignore[misc]
     """A client that has one vector, and trains nothing."""
 
     def __init__(self, numbers: np.ndarray) -> None:
@@ -44,12 +44,12 @@ class Vector(NumPyClient):  # type: ignore[misc]
 
 def _client_with(row: np.ndarray) -> Any:
     def client(context: Context) -> Any:
-        return Vector(row).to_client()
+        return VectorClient(row).to_client()
 
     return client
 
 
-class Links(Grid):  # type: ignore[misc]
+class CountedGrid(Grid):  # type: ignore[misc]
     """Flower's grid in one process: a message goes out as bytes, and its reply comes back as bytes."""
 
     def __init__(self, vectors: np.ndarray) -> None:
@@ -86,7 +86,7 @@ class Links(Grid):  # type: ignore[misc]
     run = property(_unused)
 
 
-class Proxy(ClientProxy):  # type: ignore[misc]
+class ClientNumber(ClientProxy):  # type: ignore[misc]
     """What Flower's server holds of a client: its number; messages go over the links."""
 
     def __init__(self, number: int) -> None:
@@ -102,9 +102,9 @@ class Proxy(ClientProxy):  # type: ignore[misc]
 def secure_sum(vectors: np.ndarray, limit: float) -> dict[str, Any]:
     """Return the sum of all rows by SecAgg+, of numbers that are at most *limit*, and what it took."""
     n, width = vectors.shape
-    links, clients = Links(vectors), SimpleClientManager()
+    links, clients = CountedGrid(vectors), SimpleClientManager()
     for k in links.apps:
-        clients.register(Proxy(k))
+        clients.register(ClientNumber(k))
     kept = FedAvg(fraction_fit=1.0, min_fit_clients=n, min_available_clients=n)
     context = LegacyContext(Context(1, 0, {}, RecordDict(), {}), ServerConfig(num_rounds=1), kept, clients)
     context.state.config_records["config"] = ConfigRecord({"current_round": 1})
