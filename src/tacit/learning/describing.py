@@ -28,7 +28,7 @@ from tacit.learning.party_network import connected
 from tacit.solving.total import noisy_total
 from tacit.typing import Array
 
-Limits = Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
+ColumnRanges = Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 """The least and the largest value of every column, in their order or by name: public."""
 
 
@@ -65,7 +65,7 @@ def describe(
     X: Any,
     groups: Any,
     *,
-    limits: Limits,
+    limits: ColumnRanges,
     epsilon: float,
     delta: float,
     any: int = 1,
@@ -171,7 +171,7 @@ def _numbers(X: Any) -> tuple[Array, tuple[str, ...]]:
     return table, named_columns(X) or tuple(f"x{k}" for k in range(table.shape[1]))
 
 
-def ranges(limits: Limits | None, columns: Sequence[str]) -> tuple[Array, Array]:
+def ranges(limits: ColumnRanges | None, columns: Sequence[str]) -> tuple[Array, Array]:
     """Return the public limits of all columns; refuse a column without."""
     if limits is None:
         raise InputError("limits is missing: without a public range of every column no noise hides a record.")

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.algorithms import NoisyTotal, Total
 from tacit.costs import Affine, stack
-from tacit.costs.tally import Tally
+from tacit.costs.record_totals import RecordTotals
 from tacit.differential import DifferentialPrivacy, share_out
 from tacit.masks import Mechanism, SumMasks, limits_of
 from tacit.network import Network
@@ -77,7 +77,7 @@ def noisy_total(
     """
     promise.refuse_few(len(network))
     limits, masks, sharing = limits_of(promise), SumMasks(bound=_BOUND, answer=promise), share_out(network, promise)
-    costs = [Tally(part).clipped(limits) for part in rows]
+    costs = [RecordTotals(part).clipped(limits) for part in rows]
     algorithm = NoisyTotal(slope=limits.clip, noise=sharing.noise)
     job = Job(
         network=network,

@@ -17,7 +17,7 @@ from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows
 from tacit.typing import Array
 
 
-class Tally(Affine):
+class RecordTotals(Affine):
     """The sum of the rows, (N, p), of one agent's records."""
 
     def __init__(self, rows: Array) -> None:
