@@ -10,6 +10,7 @@ import msgspec
 from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
 from tacit.certificates.finite import finite_or_none
 from tacit.costs import Family
+from tacit.differential import AnswerGuarantee
 from tacit.federation.declared import UNCOUNTED, telling_of
 from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
@@ -30,6 +31,8 @@ class Statements(NamedTuple):
     stamps: list[Stamp]
     certificate: Certificate | None
     lines: list[str]
+    guarantee: AnswerGuarantee | None = None
+    """What holds of the answer itself; None where it is exact."""
 
     @property
     def is_private(self) -> bool:
@@ -45,6 +48,7 @@ class Statements(NamedTuple):
             "hidden_difference": finite_or_none(difference),
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "privacy": self.lines,
+            "answer": None if self.guarantee is None else msgspec.to_builtins(self.guarantee),
         }
 
 
@@ -77,6 +81,9 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
     void = sum(stamp.voids for stamp in stamps)
     lines = privacy_lines(stamps, certificate)
     lines = [*lines[:void], *own, *lines[void:], *([] if certificate is None else limits(certificate))]
+    promised = manifest.promised()
+    if promised is not None:
+        return Statements(stamps, certificate, [*lines, promised.guarantee.statement()], promised.guarantee)
     lines += [UNCOUNTED] * (telling is None and manifest.model is not None)
     return Statements(stamps, certificate, lines)
 
