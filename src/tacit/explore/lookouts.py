@@ -46,20 +46,20 @@ class Address:
     url: str
 
     def look(self, fetch: Fetch = fetched) -> list[MemberNews]:
-        """Return what is said there."""
+        """Return what is status there."""
         where = urlsplit(self.url).netloc
         try:
-            said = msgspec.json.decode(fetch(self.url), type=Bulletin | list[Bulletin])
+            status = msgspec.json.decode(fetch(self.url), type=Bulletin | list[Bulletin])
         except msgspec.MsgspecError:
             return [MemberNews(where, "away", trouble=": what answers there is no agent", named=False)]
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)  # what a URL could not be opened for
             words = str(getattr(reason, "strerror", None) or reason)
             return [MemberNews(where, "away", trouble=f": {words}", named=False)]
-        if isinstance(said, Bulletin):
-            return [MemberNews.of(said)]
-        newest = max((b.at for b in said), default=0.0)
-        return [MemberNews.of(b, age=newest - b.at) for b in said]
+        if isinstance(status, Bulletin):
+            return [MemberNews.of(status)]
+        newest = max((b.at for b in status), default=0.0)
+        return [MemberNews.of(b, age=newest - b.at) for b in status]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,4 +137,4 @@ def look(lookouts: Iterable[Lookout], fetch: Fetch = fetched) -> list[MemberNews
     """Return what is known of every member, all places asked at the same time."""
     with ThreadPoolExecutor(_TOGETHER) as pool:
         asked = pool.map(lambda place: (str(place), place.look(fetch)), lookouts)
-        return [replace(news, place=place) for place, said in asked for news in said]
+        return [replace(news, place=place) for place, status in asked for news in status]

@@ -97,24 +97,24 @@ class Watch:
     def take(self, news: Iterable[MemberNews], now: float) -> None:
         """Take what all members say at one moment; of a link, either end may say that it is up.
 
-        Where nobody answers any more, those who did are shown with what they said last.
+        Where nobody answers any more, those who did are shown with what they reported last.
         """
-        self.news = tuple(each for now_said in news for each in self._remembered(now_said))
+        self.news = tuple(each for new in news for each in self._remembered(new))
         self._until = now - self.start
-        said: dict[Ends, list[LinkNews]] = {}
+        reported: dict[Ends, list[LinkNews]] = {}
         for each in self.news:
             for n in each.bulletin.links if each.bulletin is not None else ():
                 one, other = sorted((each.member, n.neighbour))
-                said.setdefault((one, other), []).extend([n] if each.is_there else [])
-        for link, ends in said.items():
+                reported.setdefault((one, other), []).extend([n] if each.is_there else [])
+        for link, ends in reported.items():
             self._note(link, any(n.up for n in ends), next((n.trouble for n in ends if n.trouble), "no answer"))
 
-    def _remembered(self, said: MemberNews) -> list[MemberNews]:
-        before = [each for each in self.news if each.place == said.place and each.named]
-        if said.named or not before:
-            return [said]
+    def _remembered(self, new: MemberNews) -> list[MemberNews]:
+        before = [each for each in self.news if each.place == new.place and each.named]
+        if new.named or not before:
+            return [new]
         return [
-            each if each.state == "done" else replace(each, state="away", trouble=said.trouble) for each in before
+            each if each.state == "done" else replace(each, state="away", trouble=new.trouble) for each in before
         ]
 
     def _note(self, link: Ends, up: bool, trouble: str) -> None:
