@@ -13,7 +13,7 @@ from tacit.explore.exporting import attack_command, command_line, graphml, probl
 from tacit.explore.insight import look_at
 from tacit.explore.sketch import Sketch
 from tacit.explore.sources import GENERATORS, read_network
-from tacit.explore.watching import MemberNews, Watch
+from tacit.explore.watching import MemberNews, Vigil
 
 SKETCH = Sketch.of(nx.barbell_graph(4, 1), sigma=25.0).clicked(4)
 
@@ -67,7 +67,7 @@ def test_a_run_of_somebodys_own_file_is_a_command_line_or_says_what_must_stand_i
 
 
 def test_what_was_seen_of_a_federation_is_a_page_with_everybody_on_it():
-    watch = Watch(start=0.0)
+    watch = Vigil(start=0.0)
     watch.take([MemberNews("north", "done"), MemberNews("south", "away", trouble=": stopped")], now=2.0)
     page = watch_page(watch)
     assert (page.good, page.verdict) == (False, "1 of 2 there")

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.errors import InputError
 from tacit.explore.lookouts import Address, fetched, look, lookouts_in
-from tacit.explore.watching import MemberNews, Watch, summary
+from tacit.explore.watching import MemberNews, Vigil, summary
 from tacit.runtimes.peers import Noticeboard, Report, serve_noticeboard
 from tacit.runtimes.peers.bulletin import Bulletin, LinkNews
 from tacit.runtimes.peers.monitoring import serve_monitoring
@@ -69,7 +69,7 @@ def test_all_processes_of_one_command_are_asked_at_one_port():
 
 
 def test_whoever_answered_before_is_still_named_when_nobody_does_any_more():
-    watch = Watch(start=0.0)
+    watch = Vigil(start=0.0)
     watch.take([replace(MemberNews.of(bulletin(name)), place="p") for name in ("north", "south")], now=1.0)
     watch.take([MemberNews("127.0.0.1:9400", "away", trouble=": refused", place="p", named=False)], now=3.0)
     assert [each.row()[:4] for each in watch.news] == [
@@ -80,7 +80,7 @@ def test_whoever_answered_before_is_still_named_when_nobody_does_any_more():
 
 
 def test_links_are_up_from_the_look_at_which_either_end_says_so():
-    watch = Watch(start=10.0)
+    watch = Vigil(start=10.0)
     for now, one, other in ((11.0, False, False), (13.0, True, False), (15.0, True, True), (17.0, False, False)):
         ends = (("a", "b", one), ("b", "a", other))
         watch.take([MemberNews.of(bulletin(me, neighbour=to, up=up)) for me, to, up in ends], now)

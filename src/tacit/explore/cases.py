@@ -91,10 +91,25 @@ def example(name: str) -> Case:
     """Return a made-up problem, about which everything may be shown."""
     make, says = next((make, says) for called, make, says in _MADE_UP if called == name)
     task = ProblemFile(
-        problem=make(), names=(), notes=(), privacy=None, protect=None, hide=None, algorithm="auto", tree=True,
-        weights=None, tolerance=TOLERANCE, max_rounds=MAX_ROUNDS, runtime="stacked",
+        problem=_reached_in_order(make()), names=(), notes=(), privacy=None, protect=None, hide=None,
+        algorithm="auto", tree=True, weights=None, tolerance=TOLERANCE, max_rounds=MAX_ROUNDS, runtime="stacked",
     )  # fmt: skip
     return Case(name, task, says)
+
+
+def _reached_in_order(problem: Problem) -> Problem:
+    """Return the problem with its agents in an order in which each is linked to one before it.
+
+    So a file of links names them in that order, and a seed makes the same masks of it.
+    """
+    network = problem.network
+    graph: nx.Graph[Any] = nx.Graph([(network.agents[i], network.agents[j]) for i, j in network.links])
+    order = [network.agents[0], *(agent for _, agent in nx.bfs_edges(graph, network.agents[0]))]
+    ordered: nx.Graph[Any] = nx.Graph()
+    ordered.add_nodes_from(order)
+    ordered.add_edges_from(graph.edges())
+    costs = dict(zip(network.agents, problem.costs, strict=True))
+    return Problem(ordered, [costs[agent] for agent in order])
 
 
 def own(path: str | Path) -> Case:
@@ -142,9 +157,13 @@ def as_problem_file(case: Case, choices: Choices) -> str | None:
 
     if case.is_own:
         return None
-    links = [[case.agents[i], case.agents[j]] for i, j in case.task.problem.network.links]
+    links = sorted(case.task.problem.network.links, key=lambda ends: (max(ends), min(ends)))
     costs = _logistic if case.name == CLINICS else _quadratics
-    contents = {"graph": {"links": links}, "costs": costs(case), **settings(choices)}
+    contents = {
+        "graph": {"links": [[case.agents[min(ends)], case.agents[max(ends)]] for ends in links]},
+        "costs": costs(case),
+        **settings(choices),
+    }
     return f"# {case.name}\n\n" + tomli_w.dumps(contents)
 
 
@@ -168,8 +187,6 @@ def _quadratics(case: Case) -> dict[str, Any]:
 
 
 def _logistic(case: Case) -> dict[str, Any]:
-    agents = {
-        agent: {"A": records.tolist(), "y": diagnosed.tolist()}
-        for agent, (records, diagnosed) in zip(case.agents, clinic_records(), strict=True)
-    }
+    made_up = dict(zip(map(str, clinics().network.agents), clinic_records(), strict=True))
+    agents = {agent: {"A": made_up[agent][0].tolist(), "y": made_up[agent][1].tolist()} for agent in case.agents}
     return {"family": "logistic", "l2": 1.0, "intercept": True, "agents": agents}

@@ -14,7 +14,7 @@ import tomli_w
 
 from tacit.explore.cases import Case, Choices, settings
 from tacit.explore.sketch import Sketch
-from tacit.explore.watching import HEAD_OF_NEWS, Watch, summary
+from tacit.explore.watching import HEAD_OF_NEWS, Vigil, summary
 from tacit.masks import has_level, has_sigma, level_of
 from tacit.report import Listing, Page, Section
 from tacit.report.pages.links import links_section
@@ -92,7 +92,7 @@ def watch_command(text: str) -> str:
     return shlex.join(["tacit", "explore", "--watch", text.strip()])
 
 
-def watch_page(watch: Watch) -> Page:
+def watch_page(watch: Vigil) -> Page:
     """Return what was seen of a federation as a report."""
     there = [each for each in watch.news if each.is_there]
     members = Listing("Members at the last look", HEAD_OF_NEWS, [each.row() for each in watch.news])

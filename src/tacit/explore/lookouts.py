@@ -46,7 +46,7 @@ class Address:
     url: str
 
     def look(self, fetch: Fetch = fetched) -> list[MemberNews]:
-        """Return what is status there."""
+        """Return what stands there."""
         where = urlsplit(self.url).netloc
         try:
             status = msgspec.json.decode(fetch(self.url), type=Bulletin | list[Bulletin])
@@ -63,7 +63,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class Folders:
     """A manifest on this machine, and the folders of its members."""
 
     manifest: Path
@@ -92,7 +92,7 @@ def _of_standing(standing: Standing) -> MemberNews:
     return MemberNews(standing.member, "away", trouble=f": {standing.condition}")
 
 
-Lookout = Address | Home
+Lookout = Address | Folders
 
 
 def lookouts_in(text: str) -> list[Lookout]:
@@ -114,7 +114,7 @@ def _lookout(word: str) -> Lookout:
     if path.suffix == ".toml":
         if not is_manifest(path):
             raise InputError(f"{path} is no manifest of a federation.")
-        return Home(path)
+        return Folders(path)
     return Address(_address(word))
 
 

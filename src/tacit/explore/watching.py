@@ -83,7 +83,7 @@ def summary(news: Sequence[MemberNews]) -> str:
 
 
 @dataclass(slots=True)
-class Watch:
+class Vigil:
     """What was seen since somebody began to look."""
 
     start: float

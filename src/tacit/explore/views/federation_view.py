@@ -12,7 +12,7 @@ from tacit.explore.lookouts import Lookout, look, lookouts_in
 from tacit.explore.views.chart import Chart, headline
 from tacit.explore.views.parts import box, button, field, mark, say, table, words
 from tacit.explore.views.take_away import Offer, TakeAway
-from tacit.explore.watching import HEAD_OF_NEWS, Watch, summary
+from tacit.explore.watching import HEAD_OF_NEWS, Vigil, summary
 from tacit.report import figures, html
 
 _EVERY = 2.0  # seconds between two questions
@@ -23,7 +23,7 @@ class FederationView:
 
     def __init__(self, watched: str = "") -> None:
         self.text, self.lookouts, self.asking = watched, list[Lookout](), False
-        self.watch = Watch(start=time.monotonic())
+        self.watch = Vigil(start=time.monotonic())
         with box("split"):
             with box("main"):
                 self._places()
@@ -74,7 +74,7 @@ class FederationView:
         except TacitError as error:
             self.lookouts = []
             say(self.trouble, str(error))
-        self.watch = Watch(start=time.monotonic())
+        self.watch = Vigil(start=time.monotonic())
         self._tell()
         await self._look()
 
