@@ -12,8 +12,10 @@ from tacit.baselines import (
     MessageNoise,
     MultiParty,
     ObjectiveNoise,
+    SecureAggregation,
     StepHiding,
     reference,
+    secure_aggregation,
     takes_promises,
 )
 from tacit.baselines.correlated_noise import CorrelatedNoise, calibrated, directions, sensitivity
@@ -21,11 +23,12 @@ from tacit.baselines.domain import clipped
 from tacit.baselines.hidden_steps import HiddenSteps
 from tacit.baselines.noisy_messages import NoisyMessages
 from tacit.baselines.noisy_objective import diameter, perturbed
+from tacit.baselines.secure_aggregation import FLOWER_PYTHON, flower_python
 from tacit.baselines.summing import closed_to, missing_package, summed_job
 from tacit.certificates import TradeOff
 from tacit.comparing import approaches
 from tacit.comparing.recovery import recover
-from tacit.errors import InputError
+from tacit.errors import InputError, TacitError
 from tacit.runtimes import Stacked
 
 POINTS = np.random.default_rng(3).normal(size=(6, 2))
@@ -173,6 +176,35 @@ def test_shares_of_half_of_the_parties_open_everything():
     assert MultiParty().misses(small) is None or "install" in MultiParty().misses(small)
     large = tacit.Problem(nx.cycle_graph(30), [tacit.Quadratic.distance([float(i)]) for i in range(30)])
     assert "too many" in MultiParty().misses(large)
+
+
+def test_without_flower_a_row_says_how_to_have_it(problem, monkeypatch):
+    monkeypatch.setattr(secure_aggregation, "flower_python", lambda: None)
+    assert "tacit[flower]" in SecureAggregation().misses(problem)
+
+
+def test_a_python_without_flower_leaves_a_sentence(problem, monkeypatch, tmp_path):
+    """One that cannot import it ends at once, and one that is not there does not start."""
+    monkeypatch.setenv(FLOWER_PYTHON, "/usr/bin/false")
+    with pytest.raises(TacitError, match="has /usr/bin/false flwr"):
+        SecureAggregation().demonstrate(problem, [[0]], seed=1, repeats=1)
+    monkeypatch.setenv(FLOWER_PYTHON, str(tmp_path / "python"))
+    with pytest.raises(TacitError, match="does not start"):
+        SecureAggregation().demonstrate(problem, [[0]], seed=1, repeats=1)
+
+
+@pytest.mark.network
+def test_flowers_server_adds_up_sees_noise_and_reads_whom_it_deceives(problem):
+    if flower_python() is None:
+        pytest.skip("needs Flower")
+    shown = SecureAggregation().demonstrate(problem, [[0], [0, 1]], seed=None, repeats=2)
+    np.testing.assert_allclose(shown.x, np.tile(POINTS.mean(axis=0), (6, 1)), atol=1e-5)
+    assert shown.traffic.messages == 8 * 6
+    assert shown.traffic.bytes > 6 * 2350
+    alone, pair = (recover(runs, [str(i) for i in range(6)]) for runs in shown.overheard)
+    assert alone.recovered == 0
+    assert pair.recovered == 0
+    assert "read 5 of 5" in shown.promises[1]
 
 
 def test_private_answers_have_rows_where_masks_take_that_promise():

@@ -7,6 +7,7 @@ from tacit.baselines.masked import Masked
 from tacit.baselines.multiparty import MultiParty
 from tacit.baselines.optimum import reference
 from tacit.baselines.private_answer import PrivateAnswer, takes_promises
+from tacit.baselines.secure_aggregation import SecureAggregation
 
 __all__ = [
     "Approach",
@@ -20,6 +21,7 @@ __all__ = [
     "ObjectiveNoise",
     "Overhearing",
     "PrivateAnswer",
+    "SecureAggregation",
     "StepHiding",
     "reference",
     "takes_promises",

@@ -34,6 +34,7 @@ class PaillierAdder:
 
         self._public, self._private = paillier.generate_paillier_keypair(n_length=2048)
         self.traffic = Traffic()
+        self.resolution = 0.0
 
     def add_up(self, vectors: Array) -> Array:
         """Encrypt every agent's numbers, multiply the ciphertexts, and let the key holder open the product."""
@@ -73,6 +74,7 @@ class CkksAdder:
         )
         self._context.global_scale = 2.0**40
         self.traffic = Traffic()
+        self.resolution = 0.0
 
     def add_up(self, vectors: Array) -> Array:
         """Encrypt every agent's numbers, add the ciphertexts, and let the key holder open the sum."""

@@ -35,6 +35,8 @@ class SecretAdder(Protocol):
     """A library that adds up one vector of every agent."""
 
     traffic: Traffic
+    resolution: float
+    """By how much the last sum may be off, absolutely."""
 
     def add_up(self, vectors: Array) -> Array:
         """Return the sum over the agents of (n, w)."""
@@ -48,6 +50,11 @@ class Adding:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._peers, name)
+
+    @property
+    def resolution(self) -> float:
+        """The rounding that the library leaves in sums."""
+        return self._adder.resolution
 
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Any:
         """Return the sum over the agents."""

@@ -14,6 +14,7 @@ from tacit.baselines import (
     MultiParty,
     ObjectiveNoise,
     PrivateAnswer,
+    SecureAggregation,
     StepHiding,
     takes_promises,
 )
@@ -34,6 +35,7 @@ def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, .
         MultiParty(),
         Homomorphic(),
         Homomorphic("tenseal", "homomorphic, CKKS", "TenSEAL"),
+        SecureAggregation(),
         Masked("tacit affine", AffineMasks(sigma)),
         Masked("tacit quadratic", QuadraticMasks(sigma)),
         Masked("tacit whole", SumMasks()),
