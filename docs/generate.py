@@ -182,6 +182,7 @@ def combinations() -> list[str]:
 PROMISED = {
     "least squares": lambda: tacit.LeastSquares([[1.0], [0.5]], [1.0, 0.0]),
     "logistic": lambda: tacit.Logistic([[1.0], [0.5]], [1.0, 0.0]),
+    "logistic, ridge on every unknown": lambda: tacit.Logistic([[1.0], [0.5]], [1.0, 0.0], l2=0.1),
     "Huber": lambda: tacit.Huber([[1.0], [0.5]], [1.0, 0.0]),
     "Poisson": lambda: tacit.Poisson([[1.0], [0.5]], [1.0, 0.0]),
     "with rough terms": lambda: tacit.LeastSquares([[1.0], [0.5]], [1.0, 0.0]) + tacit.L1(0.1),
@@ -208,7 +209,8 @@ def promises() -> list[str]:
         except errors.ProtectionError:
             return "refused: least squares only"
         by = "any that gossips" if masks.kind == "affine" else f"`{name_of(type(made.choice.algorithm))}`"
-        return f"{made.guarantee.unit}s, by {by}"
+        public = "; records for the public, by `for_public`" if made.guarantee.public is not None else ""
+        return f"{made.guarantee.unit}s, by {by}{public}"
 
     rows = [(kind, *(cell(kind, masks) for masks in mechanisms.values())) for kind in PROMISED]
     return table(("costs", *mechanisms), rows)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ Words = NDArray[np.uint64]
 Rows = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 Numbers = TypeVar("Numbers", Array, Words)
+
+
+Response = Literal["logistic", "one sign", "two signs"]
+"""How a record's slope can answer to its score: as p − y of a logistic cost, with one sign, or with both."""
 
 
 class Summand(StrEnum):

@@ -152,7 +152,6 @@ def test_what_no_theorem_covers_is_refused_with_the_reason(graph, records, promi
         (squares, tacit.QuadraticMasks(1e3, answer=promise), {"algorithm": "multi-consensus"}, "run away"),
         (squares, tacit.AffineMasks(1e3, answer=promise), {"algorithm": "direct"}, "curvature in the open"),
         (squares, tacit.SumMasks(answer=promise), {"tree": False}, "tree"),
-        (squares, tacit.SumMasks(answer=promise), {"runtime": "peers"}, "not for this runtime"),
     ]:
         with pytest.raises(tacit.TacitError, match=word):
             tacit.solve(problem, privacy=masks, **settings)

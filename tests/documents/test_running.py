@@ -61,5 +61,5 @@ def test_the_exit_codes_are_those_of_the_command_line():
 def test_files_that_must_never_be_restored_are_those_of_the_state():
     verdicts = {row[0]: row[2] for row in rows("Back up")}
     assert [name for name, verdict in verdicts.items() if verdict == "**never**"] == [
-        "`north-….state`, `.state-wal`, `.state-sent-…`"
+        "`north-….state`, `.state-wal`, `.state-sent-…`, `.state-came`, `.state-arrays-…`"
     ]

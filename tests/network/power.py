@@ -8,6 +8,7 @@ from typing import Any
 
 from lockstep import Lockstep
 
+from tacit.runtimes.peers import filed
 from tacit.runtimes.peers import sent as log
 from tacit.runtimes.peers.store import Store
 
@@ -20,29 +21,33 @@ class PowerCuts(Lockstep):
 
     def __init__(self, *, seed: int = 0, tick: float = 0.02, blackouts: tuple[int, ...] = ()) -> None:
         super().__init__(seed=seed, tick=tick)
-        self._synced: dict[Path, int] = {}
+        self._synced: dict[Path, bytes] = {}
         self._blackouts = set(blackouts)
         self.lost = 0
         """Bytes that were written, and lost."""
 
     def run(self, *given: Any, **settings: Any) -> Any:
         """Play all parts on such machines."""
-        fdatasync, folder, begun = os.fdatasync, log._sync_folder, Store.__init__
+        fdatasync, folder, begun = os.fdatasync, filed.sync_folder, Store.__init__
 
         def synced(descriptor: int) -> None:
             self.act()
-            self._synced[Path(os.readlink(f"/proc/self/fd/{descriptor}"))] = os.fstat(descriptor).st_size
+            path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+            self._synced[path] = path.read_bytes()
             self.act()
 
         def opened(store: Store, *given: Any, **settings: Any) -> None:
             begun(store, *given, **settings)
-            store._sent._durable = True  # the database is: only the log is played with here
+            for each in (store._sent, store._shelf, store._slots):  # the database is: only files are played with
+                each._durable = True
 
-        os.fdatasync, log._sync_folder, Store.__init__ = synced, lambda path: None, opened
+        os.fdatasync, Store.__init__ = synced, opened
+        filed.sync_folder = log.sync_folder = lambda path: None
         try:
             return super().run(*given, **settings)
         finally:
-            os.fdatasync, log._sync_folder, Store.__init__ = fdatasync, folder, begun
+            os.fdatasync, Store.__init__ = fdatasync, begun
+            filed.sync_folder = log.sync_folder = folder
 
     def turned(self, turn: int, players: list[Any]) -> None:
         """Cut everybody's power."""
@@ -52,15 +57,21 @@ class PowerCuts(Lockstep):
 
     def died(self, name: str) -> None:
         """Lose what was not synced."""
-        for path in self.folder.glob(f"{name}-*.state-sent-*"):
-            data, kept = path.read_bytes(), self._synced.get(path.resolve(), 0)
-            self.lost += len(data) - kept
-            tail = bytearray(data[kept:])
-            match self._order.randrange(3):
-                case 0:
-                    tail.clear()
-                case 1:  # its length only
-                    tail[:] = bytes(len(tail))
-                case 2:  # a later page, and not an earlier one
-                    tail[: len(tail) // 2] = bytes(len(tail) // 2)
-            path.write_bytes(data[:kept] + tail)
+        for ending in ("sent-*", "came", "arrays-*"):
+            for path in self.folder.glob(f"{name}-*.state-{ending}"):
+                data, synced = path.read_bytes(), self._synced.get(path.resolve(), b"")
+                same = next(
+                    (k for k, (a, b) in enumerate(zip(data, synced, strict=False)) if a != b),
+                    min(len(data), len(synced)),
+                )
+                self.lost += len(data) - same
+                before, tail = synced[same:], bytearray(data[same:])
+                match self._order.randrange(3):
+                    case 0:
+                        tail[:] = before
+                    case 1:  # its length only
+                        tail[:] = before + bytes(max(len(tail) - len(before), 0))
+                    case 2:  # a later page, and not an earlier one
+                        half = len(tail) // 2
+                        tail[:half] = (before + bytes(half))[:half]
+                path.write_bytes(data[:same] + tail)

@@ -1,5 +1,6 @@
 """Files that a disk has changed, and disks that are full: always a sentence, and never another answer."""
 
+import errno
 import os
 import random
 import re
@@ -15,6 +16,7 @@ from tacit.masks.randomness import Positions
 from tacit.protocol.record import Record
 from tacit.protocol.run import Begin, Commit, Draw, Publish
 from tacit.runtimes.looking import Look
+from tacit.runtimes.peers import filed
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
 from tacit.runtimes.transcript import Transcript
@@ -193,16 +195,23 @@ def ends_well_or_with_a_sentence(made, ends, expected):
         assert np.array_equal(ends[name].x, expected.x[k])
 
 
+@pytest.mark.parametrize("where", ["database", "slots"])
 def test_a_disk_that_is_full_at_a_checkpoint_ends_one_agent_with_a_sentence_and_the_run_goes_on(
-    federation, memory, monkeypatch
+    federation, memory, monkeypatch, where
 ):
+    monkeypatch.setattr(filed, "_LONG", 1 if where == "slots" else 1 << 30)
     made = federation(algorithm="nids", privacy=AffineMasks(10.0), n=4)
     expected, save = made.expected(), Store.save
+
+    def no_room(slot, arrays):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def full(self, recalled, **more):
         if "member-1" not in self.path.name:
             return save(self, recalled, **more)
         self._background.settle()
+        if where == "slots":
+            monkeypatch.setattr(self._slots, "write", no_room)
         (pages,) = self._database.execute("PRAGMA page_count").fetchone()
         self._database.execute(f"PRAGMA max_page_count = {pages}")
         return save(self, recalled._replace(seen=np.zeros(100_000)), **more)

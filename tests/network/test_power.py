@@ -9,7 +9,7 @@ import pytest
 import tacit
 from tacit.errors import ProtocolError
 from tacit.protocol import Channel, Dialogue
-from tacit.runtimes.peers import durable_links
+from tacit.runtimes.peers import durable_links, filed
 from tacit.runtimes.peers.sent import Sent
 
 WAYS = {
@@ -55,6 +55,23 @@ def test_members_whose_power_is_cut_at_any_acts_change_nothing(federation, power
     same_bits(peers, ends)
     assert world.kills
     assert world.lost or way == "sums", "nothing was lost: nothing was tried"
+
+
+LONG_TRIALS = [0, *(pytest.param(trial, marks=pytest.mark.network) for trial in range(1, 20))]
+
+
+@pytest.mark.parametrize("trial", LONG_TRIALS)
+@pytest.mark.parametrize("way", ["gossip", "sums"])
+def test_what_lies_in_files_of_its_own_is_there_after_a_power_cut(
+    federation, power_cuts, often, monkeypatch, way, trial
+):
+    """As above, with everything taken for long: messages, what came while setting up, and the state."""
+    monkeypatch.setattr(filed, "_LONG", 1)
+    algorithm, privacy = WAYS[way]
+    peers = federation(algorithm=algorithm, privacy=privacy, n=4, tolerance=1e-4)
+    world, ends = peers.play(power_cuts, deaths_of(peers.names, trial, way))
+    same_bits(peers, ends)
+    assert world.kills
 
 
 BLACKOUTS = [

@@ -6,11 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from tacit.errors import FileError
+from tacit.errors import DamagedError, FileError
 from tacit.masks.randomness import Positions
 from tacit.protocol.record import VERSION, Record, Stage
 from tacit.protocol.run import Begin, Draw, Supersede
 from tacit.runtimes.looking import Look
+from tacit.runtimes.peers import filed
 from tacit.runtimes.peers import store as stores
 from tacit.runtimes.peers.store import Store
 from tacit.runtimes.phases import Recalled
@@ -54,6 +55,55 @@ def test_a_checkpoint_that_is_committed_is_recalled(tmp_path):
     assert recalled.done == 20
     assert recalled.looks == checkpoint(20).looks
     np.testing.assert_array_equal(recalled.state, checkpoint(20).state)
+
+
+@pytest.fixture
+def long(monkeypatch):
+    """Let every array and every message be a long one."""
+    monkeypatch.setattr(filed, "_LONG", 1)
+
+
+def test_long_arrays_are_recalled_whichever_checkpoint_was_cut_short(tmp_path, long):
+    """Two slots take turns: what is written while the other counts changes nothing before it is committed."""
+    with Store(tmp_path / "a.state") as store:
+        for done in (10, 20, 30):
+            save(store, done)
+    for path in tmp_path.glob("a.state*"):
+        assert path.stat().st_mode & 0o777 == 0o600, path
+    with Store(tmp_path / "a.state") as store:
+        store._slots.write(1 - store.position().slot, [np.zeros(6)])  # killed here
+    with Store(tmp_path / "a.state") as again:
+        recalled = again.recall()
+        np.testing.assert_array_equal(recalled.state, checkpoint(30).state)
+        again.came(0, 0, b"heard, and long")
+        again.commit()
+        save(again, 40)
+    with Store(tmp_path / "a.state") as again:
+        np.testing.assert_array_equal(again.recall().state, checkpoint(40).state)
+        (heard,) = again.journal(0)
+        assert heard.read() == b"heard, and long"
+        again.erase()
+    assert not list(tmp_path.iterdir()), "everything is erased"
+
+
+@pytest.mark.parametrize("ending", ["came", "arrays-0", "arrays-1"])
+@pytest.mark.parametrize("how", ["changed", "cut", "gone"])
+def test_a_long_vector_that_has_changed_is_noticed(tmp_path, long, ending, how):
+    with Store(tmp_path / "a.state") as store:
+        store.came(0, 0, b"heard, and long")
+        store.commit()
+        save(store, 10)
+        slot = store.position().slot
+    if ending.startswith("arrays") and not ending.endswith(str(slot)):
+        return
+    path = tmp_path / f"a.state-{ending}"
+    data = path.read_bytes()
+    if how == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data[:-1] if how == "cut" else bytes([data[0] ^ 1]) + data[1:])
+    with Store(tmp_path / "a.state") as store, pytest.raises(DamagedError, match="is damaged"):
+        store.journal(0) if ending == "came" else store.recall()
 
 
 def test_a_checkpoint_that_was_interrupted_is_forgotten(tmp_path, monkeypatch):

@@ -99,7 +99,8 @@ def _show(result: Assessment) -> None:
     say(f"Protocol {manifest.protocol}: all members need a tacit that speaks it, and this one does.")
     if certificate is not None:
         say(certificate.statement())
-        say(UNCOUNTED if telling is None or telling.tells is None else telling.tells.sentence())
+        counted = UNCOUNTED if telling is None or telling.tells is None else telling.tells.sentence()
+        say(counted if result.guarantee is None else result.guarantee.statement())
     for warning in result.warnings:
         console.print(f"Warning: {warning}", style="yellow", markup=False)
     for problem in result.problems:

@@ -27,10 +27,12 @@ def new(
     level: options.ProtectionLevel = "sums", sigma: options.MaskSigma = None, any_: options.Colluding = 1,
     guess: options.RightGuesses = None, hide: options.Difference = None, bound: options.PublicBound = None,
     words: options.Words = None, pairing: options.Pairing = "both",
+    epsilon: options.Epsilon = None, clip: options.Clip = None, labels: options.LabelLimit = None,
+    sums: options.NoisySums = None,
     like: options.Like = None, columns: Columns = None, drop: Drop = None, missing: options.Gaps = "refuse",
     separator: Separator = None, decimal: Decimal = None, encoding: Encoding = None,
     cost: options.CostFamily = None, target: options.Target = None, intercept: options.Intercept = False,
-    l1: options.L1Penalty = 0.0, l2: options.L2Penalty = 0.0, delta: options.HuberDelta = None,
+    l1: options.L1Penalty = 0.0, l2: options.L2Penalty = 0.0, delta: options.Delta = None,
     records: options.FewestRecords = None, count_columns: options.CountColumns = False,
     algorithm: options.AlgorithmName = "auto", setting: options.Settings = None,
     tolerance: options.Tolerance = TOLERANCE, max_rounds: options.MaxRounds = MAX_ROUNDS,
@@ -43,20 +45,25 @@ def new(
     from tacit.federation.fitting import Fitting
     from tacit.federation.gathering import read_cards
     from tacit.federation.hiding import Hiding
+    from tacit.federation.promising import answer_section
     from tacit.federation.sections import Stop
     from tacit.tables import Reading
 
     refuse_to_overwrite(file)
+    answer = answer_section(epsilon, delta, clip=clip, labels=labels, sums=sums)
+    delta = delta if answer is None else None
     fitting = Fitting(cost=cost, target=target, intercept=intercept, l1=l1, l2=l2, delta=delta, records=records)
     if like is None and (columns or drop or missing != "refuse"):
         raise InputError("--columns, --drop and --missing need --like, the file that they are about.")
     reading = Reading(separator, decimal, encoding)
+    hiding = Hiding(
+        level=level, sigma=sigma, any=any_, guess=guess, hide=hide, bound=bound, words=words, pairing=pairing,
+        answer=answer,
+    )  # fmt: skip
     plan = Plan(
         unknowns=unknowns,
         links=links,
-        hiding=Hiding(
-            level=level, sigma=sigma, any=any_, guess=guess, hide=hide, bound=bound, words=words, pairing=pairing
-        ),
+        hiding=hiding,
         fitting=fitting,
         data=None if like is None else _meaning(like, fitting, reading, columns, drop, missing),
         algorithm=algorithm,

@@ -42,6 +42,29 @@ Pairing = Annotated[
     ),
 ]
 
+# what is promised of the answer itself: `tacit.solving.sections.AnswerSection`
+Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Make the answer (ε, δ)-differentially private: ε. Needs --delta and --clip."),
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(
+        help="With --epsilon: δ, far below one over all records. Of huber: up to where residuals are squared; "
+        f"{DELTA} unless given."
+    ),
+]
+Clip = Annotated[
+    float | None,
+    typer.Option(help="With --epsilon: every member shortens its rows to this length, the intercept's 1 included."),
+]
+LabelLimit = Annotated[
+    float | None, typer.Option("--labels", help="With --epsilon: every member cuts its labels off at ±this.")
+]
+NoisySums = Annotated[
+    int | None, typer.Option("--sums", min=1, help="With --epsilon: sums of gradients that logistic costs take.")
+]
+
 # what the columns mean: `tacit.tables.Dictionary`
 Like = Annotated[
     Path | None, typer.Option(help="Draft the data dictionary from this CSV file: names, types, levels.")
@@ -59,9 +82,6 @@ Target = Annotated[str | None, typer.Option(help="The label's column in the memb
 Intercept = Annotated[bool, typer.Option("--intercept", help="Fit an intercept, the last unknown.")]
 L1Penalty = Annotated[float, typer.Option(help="Total L1 penalty.")]
 L2Penalty = Annotated[float, typer.Option(help="Total L2 penalty.")]
-HuberDelta = Annotated[
-    float | None, typer.Option(help=f"Of huber: up to where residuals are squared; {DELTA} unless given.")
-]
 FewestRecords = Annotated[
     int | None,
     typer.Option(min=1, help="Every member holds at least so many records; what the answer tells is counted."),

@@ -59,7 +59,7 @@ class Logistic(RowSum):
         if self.weight is not None:
             raise unbounded()
         R = limits.clip
-        return Sensitivity(slope=R, bend=0.25 * R**2, label=R, quadratic=False)
+        return Sensitivity(slope=R, bend=0.25 * R**2, label=R, quadratic=False, response="logistic")
 
     def clipped(self, limits: RecordLimits) -> Self:
         """Return the cost of shorter rows."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.errors import CostError, InputError
-from tacit.typing import Array
+from tacit.typing import Array, Response
 
 
 class RecordLimits(NamedTuple):
@@ -39,6 +39,8 @@ class Sensitivity(NamedTuple):
     label: float
     quadratic: bool
     """Whether slope and Hessian at 0 are all there is."""
+    response: Response | None = None
+    """How slopes answer to scores, where *slope* and *bend* hold everywhere; None where they hold at 0 alone."""
 
     @property
     def whole(self) -> float:

@@ -2,7 +2,9 @@
 
 from tacit.differential.budget import AnswerBudget
 from tacit.differential.guarantee import AnswerGuarantee
+from tacit.differential.objective import PerturbedObjective
 from tacit.differential.promise import DifferentialPrivacy
+from tacit.differential.public import PublicGuarantee
 from tacit.differential.sharing import Sharing, share_out
 from tacit.differential.tradeoff import TradeOff
 
@@ -10,6 +12,8 @@ __all__ = [
     "AnswerBudget",
     "AnswerGuarantee",
     "DifferentialPrivacy",
+    "PerturbedObjective",
+    "PublicGuarantee",
     "Sharing",
     "TradeOff",
     "share_out",

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from tacit.differential.public import PublicGuarantee
 from tacit.differential.tradeoff import TradeOff
 
 Unit = Literal["record", "label"]
@@ -35,6 +36,10 @@ class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
     """Whether some coalition reaches μ, and it is not only a bound."""
     computational: bool = False
     """Whether agents could undo it by breaking ciphers: masks are drawn from keys that neighbours agree on."""
+    public: PublicGuarantee | None = None
+    """What holds for whoever sees what `for_public` publishes, where this is not for records itself."""
+    not_public: str = ""
+    """Why there is no such guarantee, in a sentence."""
 
     @property
     def guess(self) -> float:

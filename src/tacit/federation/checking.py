@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from tacit.certificates import Certificate
+from tacit.differential import AnswerGuarantee
 from tacit.errors import InputError
 from tacit.federation.declared import telling_of
 from tacit.federation.expiry import last_days, refuse_ended
@@ -39,6 +40,12 @@ class Assessment:
     """Whether a member's neighbours answer, where that was tried; those who only dial out cannot be tried."""
     relay_reached: bool | None = None
     """Whether the relay answers, where this member needs it and that was tried."""
+
+    @property
+    def guarantee(self) -> AnswerGuarantee | None:
+        """What will hold of the answer itself; None where it will be exact."""
+        promised = self.manifest.promised()
+        return None if promised is None else promised.guarantee
 
     @property
     def is_exposed(self) -> bool:
@@ -107,6 +114,7 @@ class Assessment:
             "relay": {"address": manifest.relay, "reached": self.relay_reached} if manifest.relay else None,
             "private": self.certificate is not None and self.certificate.is_private,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "answer": None if self.guarantee is None else msgspec.to_builtins(self.guarantee),
             "problems": self.problems,
             "warnings": self.warnings,
         }

@@ -125,6 +125,8 @@ def linked(names: list[str], links: int) -> nx.Graph[Any]:
 def algorithm_of(plan: Plan, model: Model | None, unknowns: int) -> dict[str, Any]:
     """Return the [algorithm] of a plan: the one that is named, or the one that fits level, size and model."""
     name = plan.algorithm
+    if name == "auto" and plan.hiding.answer is not None and plan.hiding.level == "sums":
+        name = "newton" if model is not None and model.family == "logistic" else "direct"
     if name == "auto":
         name = _fitting_algorithm(plan.hiding.level, model, unknowns)
         if plan.hiding.level == "sums" and model is not None and model.family in OF_ROWS and name != "fista":
@@ -167,7 +169,9 @@ def _unknowns(plan: Plan) -> int:
 
 
 def _floor(manifest: Manifest) -> float:
-    """Return the rounding floor, from the curvature that is known to all."""
+    """Return the rounding floor, from the curvature that is known to all; none below noise in sums."""
     model = manifest.model
+    if manifest.privacy.promise is not None and manifest.privacy.level != "affine":
+        return 0.0
     known = model.l2 / len(manifest.members) if model is not None and not model.intercept else 0.0
     return rounding_floor(manifest.privacy.mechanism(), manifest.network(), manifest.unknowns, curvature=known)

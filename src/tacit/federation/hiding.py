@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import networkx as nx
+from msgspec import UNSET, structs
 
 from tacit.certificates import calibrate
 from tacit.errors import InputError
@@ -14,6 +15,7 @@ from tacit.listing import conjoined, listed
 from tacit.masks import LEVELS, Level, has_sigma
 from tacit.masks.pairing import WAYS, Way
 from tacit.network import Network, small_vertex_cut
+from tacit.solving.sections import AnswerSection
 from tacit.spelling import did_you_mean
 
 _WIDE = 2.0**60  # bound on sums over raw records, in two words: steps are then finer than float64's of such sums
@@ -33,6 +35,8 @@ class Hiding:
     bound: float | None = None
     words: int | None = None
     pairing: str = "both"
+    answer: AnswerSection | None = None
+    """What is promised of the answer itself, against as many as may collude."""
 
     def masks(self, graph: nx.Graph[Any]) -> Masks:
         """Return the section for a network; choose σ where it is not given, and refuse what would not protect."""
@@ -47,6 +51,7 @@ class Hiding:
             pairing=cast(Way, self.pairing),
             any=self.any,
             hide=self.hide,
+            answer=UNSET if self.answer is None else structs.replace(self.answer, any=self.any),
         )
 
     def of_raw_records(self) -> Hiding:

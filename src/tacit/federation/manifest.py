@@ -18,6 +18,7 @@ import numpy as np
 from tacit.coverage import MASKS
 from tacit.errors import FileError, InputError, TacitError
 from tacit.federation.foreign import refuse_acting
+from tacit.federation.promising import promised_in
 from tacit.federation.sections import Earlier, Masks, Member, Model, Repeat, Stop, address_of, host_and_port
 from tacit.fields import read_fields
 from tacit.listing import conjoined, listed
@@ -27,6 +28,7 @@ from tacit.runtimes.job import Job
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.seat import neighbours_of
 from tacit.solving.algorithm_section import Agreed, agreed
+from tacit.solving.promised import Arranged
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
 from tacit.typing import Array
@@ -164,7 +166,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise InputError(f"[model] shares = {self.model.shares}, and there are {len(self.members)} members.")
         self._certificates()
         algorithm, weights = self._algorithm()
-        privacy = self.privacy.mechanism()
+        privacy, promised = self.privacy.mechanism(), self.promised()
+        if promised is not None:
+            algorithm, weights = promised.choice.algorithm, promised.choice.weights
         why = None if privacy is None else privacy.refuses(algorithm)
         if privacy is not None and why is not None:
             raise InputError(f"{self.algorithm['name']!r} with {MASKS[privacy.kind]} is refused: {why}")
@@ -179,6 +183,22 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             privacy=privacy,
             rule=self.stop.rule(),
             floor=self.stop.floor,
+        )
+
+    def promised(self) -> Arranged | None:
+        """Return how the run keeps what [privacy.answer] promises, and what holds then; None without a promise."""
+        if self.privacy.promise is None:
+            return None
+        algorithm, weights = self._algorithm()
+        return promised_in(
+            self.privacy,
+            self.network(),
+            self.model,
+            unknowns=self.unknowns,
+            section=self.algorithm,
+            agreed=algorithm,
+            weights=weights,
+            dropout=self.dropout,
         )
 
     def _certificates(self) -> None:

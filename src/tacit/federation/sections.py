@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal, Self
 
 import msgspec
 
+from tacit.differential import AnswerGuarantee, DifferentialPrivacy
 from tacit.errors import InputError
 from tacit.masks import LEVELS, Mechanism, has_sigma
 from tacit.runtimes.peers.seat import PATIENCE, SILENCE
 from tacit.runtimes.stopping import StoppingRule
-from tacit.solving.sections import Costs, Privacy, Stopping
+from tacit.solving.sections import AnswerSection, Costs, Privacy, Stopping
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -32,12 +33,27 @@ class Masks(Privacy, frozen=True, forbid_unknown_fields=True):
     """How many members may collude: what the run is made for, and what checks and statements are about."""
     hide: float | None = None
     """How large a difference is to be hidden: statements then say how often a guess is right."""
+    answer: AnswerSection | msgspec.UnsetType = msgspec.UNSET
+    """What is promised of the answer itself; unset it leaves no trace, and sessions are those of before."""
+
+    @classmethod
+    def of(cls, masks: Mechanism | None, **more: Any) -> Self:
+        """Return the section that stands for *masks*, with what is promised beside them."""
+        if masks is not None and masks.answer is not None:
+            more = {"answer": AnswerSection.of(masks.answer), "any": masks.answer.any} | more
+        return super().of(masks, **more)
 
     def mechanism(self) -> Mechanism | None:
         """Return the mechanism."""
         if self.any < 0:
             raise InputError(f"[privacy] any = {self.any} must not be negative: how many members may collude.")
-        return self.masks()
+        masks = self.masks()
+        return masks if self.answer is msgspec.UNSET else self.answer.promised_with(masks)
+
+    @property
+    def promise(self) -> DifferentialPrivacy | None:
+        """What is promised of the answer; None where it is exact."""
+        return None if self.answer is msgspec.UNSET else self.answer.promise()
 
 
 class Stop(Stopping, frozen=True, forbid_unknown_fields=True):
@@ -78,6 +94,8 @@ class Earlier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: str
     sigma: float | None = None
     """None for secret sums."""
+    answer: AnswerGuarantee | msgspec.UnsetType = msgspec.UNSET
+    """What held of its answer, where that carried noise: nothing is told by subtraction then."""
 
     def checked(self) -> None:
         """Refuse what no run can have been."""

@@ -11,7 +11,7 @@ from tacit.masks.levels import LEVELS, Level, has_level, has_sigma, level_of, ma
 from tacit.masks.mechanism import Hidden, Mechanism
 from tacit.masks.pairing import Pairing, Way, is_computational, pair
 from tacit.masks.randomness import Keystream, Keystreams, Source, agent_keys
-from tacit.masks.shares import limits_of
+from tacit.masks.shares import clipped_to, limits_of
 from tacit.masks.sums import SecretSums, SumMasks
 from tacit.masks.terms import Terms, effective_sigma, has_a_law
 
@@ -41,6 +41,7 @@ __all__ = [
     "Terms",
     "Way",
     "agent_keys",
+    "clipped_to",
     "draw",
     "drawn_afresh",
     "drawn_once",

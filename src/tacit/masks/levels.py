@@ -64,9 +64,12 @@ def misfits(level: Level, *, sigma: float | None = None, words: int = 1) -> list
 
 
 def has_level(masks: Mechanism | None) -> bool:
-    """Tell whether a word and its settings say all about *masks*, so that whoever reads them has the same masks."""
+    """Tell whether a word and its settings say all about *masks*, so that whoever reads them has the same masks.
+
+    What is promised of the answer is said beside the word, and not by it.
+    """
     known = isinstance(masks, GaussianMasks | SumMasks) and masks.kind != "basis" and not masks.scale_of
-    return masks is None or (known and masks.answer is None)
+    return masks is None or known
 
 
 def level_of(masks: Mechanism | None) -> Level:
@@ -74,7 +77,5 @@ def level_of(masks: Mechanism | None) -> Level:
     if masks is None:
         return "none"
     if masks.kind == "basis" or not has_level(masks):
-        raise InputError(
-            "affine and quadratic masks and secret sums have a level, without scales of single links and answer."
-        )
+        raise InputError("affine and quadratic masks and secret sums have a level, without scales of single links.")
     return masks.kind

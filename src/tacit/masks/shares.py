@@ -29,6 +29,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.costs import Family
 from tacit.costs.sensitivity import RecordLimits
 from tacit.differential import DifferentialPrivacy
 from tacit.errors import MaskError
@@ -159,6 +160,12 @@ def _row(bits: RandomWords, deviations: Integers) -> Integers:
 def limits_of(promise: DifferentialPrivacy) -> RecordLimits:
     """Return the limits on records that *promise* is made under."""
     return RecordLimits(clip=float(promise.clip or 0.0), labels=promise.labels)
+
+
+def clipped_to(cost: Family, promise: DifferentialPrivacy) -> Family:
+    """Return *cost* with every record within the limits of *promise*; nothing tells whether one was not."""
+    limits = limits_of(promise)
+    return cost if cost.kept == limits else cost.clipped(limits)
 
 
 def whole_steps(share: float, step: float, numbers: int, *, moved: float = 1.0) -> int:

@@ -35,7 +35,7 @@ import msgspec
 
 from tacit.errors import ProtocolError, TacitError
 from tacit.protocol.alarm import Alarm
-from tacit.protocol.frames import Bytes, Frame, Kind, Parser, Parting
+from tacit.protocol.frames import Bytes, Frame, Kind, Parser, Parting, Shelved, fetched
 from tacit.protocol.versions import PROTOCOL, SOFTWARE, SPOKEN, mismatch
 
 # Agents go round by round, so that few messages wait at a time; a peer that makes this agent hold more is at fault.
@@ -92,8 +92,8 @@ class Channel:
         self.columns, self.limits, self.protocol, self.following = columns, limits, protocol, following
         self.speaks = protocol if protocol in SPOKEN else PROTOCOL
         """What this side greets with: the protocol of the run, or what a tacit speaks that cannot take part."""
-        self.outbox: deque[tuple[int, bytes]] = deque()
-        self.inbox: deque[Bytes] = deque()
+        self.outbox: deque[tuple[int, Bytes | Shelved]] = deque()
+        self.inbox: deque[Bytes | Shelved] = deque()
         self.next_out = self.cursor = self.written = self.expected = self.used = self.safe = 0
         self.announced: float = 0  # infinite until the peer tells
         self.confirmed = 0
@@ -131,7 +131,7 @@ class Channel:
         number = self.cursor
         self.cursor += 1
         if number < self.next_out:
-            if any(k == number and kept != body for k, kept in self.outbox):
+            if any(k == number and fetched(kept) != body for k, kept in self.outbox):
                 raise TacitError(
                     "after a restart this agent would say something else than before: its data or its software "
                     "have changed. The run cannot go on without giving something away; start a new one."
@@ -144,14 +144,20 @@ class Channel:
         self.next_out += 1
         return Frame(Kind.DATA, number, self.safe, body)
 
+    def shelve(self, number: int, shelved: Shelved) -> None:
+        """Keep the last message, which is put, elsewhere than in memory."""
+        if self.outbox[-1][0] != number:
+            raise TacitError(f"message {number} is not the last one.")
+        self.outbox[-1] = number, shelved
+
     def committed(self) -> None:
         """Note that all messages so far are written down: before that nobody gets them, whoever asks."""
         self.written = self.next_out
 
     def restore(
         self,
-        outbox: list[tuple[int, bytes]],
-        journal: list[bytes],
+        outbox: Sequence[tuple[int, Bytes | Shelved]],
+        journal: Sequence[Bytes | Shelved],
         *,
         cursor: int,
         used: int,
@@ -179,7 +185,7 @@ class Channel:
         self.used += 1
         body = self.inbox.popleft()
         self._waiting -= len(body)
-        return body
+        return fetched(body)
 
     def hello(self) -> Frame:
         """Return the greeting of a new connection."""
@@ -220,7 +226,9 @@ class Channel:
                 f"{self.neighbour} wants message {number}, and the file of this member knows of {self.next_out} "
                 "that were sent: it is not that of the run, or an older one."
             )
-        return [Frame(Kind.DATA, k, self.safe, body) for k, body in self.outbox if number <= k < self.written]
+        return [
+            Frame(Kind.DATA, k, self.safe, fetched(body)) for k, body in self.outbox if number <= k < self.written
+        ]
 
     def arrived(self, frame: Frame) -> None:
         """Keep the next message; ignore one that was kept before."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from enum import Enum, IntEnum
+from typing import Protocol
 
 import msgspec
 
@@ -17,12 +18,29 @@ from tacit.errors import ProtocolError
 
 Bytes = bytes | memoryview
 
+
+class Shelved(Protocol):
+    """A message that lies elsewhere than in memory."""
+
+    def __len__(self) -> int:
+        """Return how many bytes it has."""
+
+    def read(self) -> Bytes:
+        """Return it."""
+
+
+def fetched(body: Bytes | Shelved) -> Bytes:
+    """Return a message, wherever it lies."""
+    return body if isinstance(body, bytes | memoryview) else body.read()
+
+
 _HEADER = struct.Struct(">IBQQ")
 HEAD = _HEADER.size
 """Bytes before a body."""
 HELLO_LIMIT = 4096
 _LONG = 1 << 14  # bytes of a body that is not copied to be sent: a full record of TLS
-_BEFORE = 7  # bytes before a body, so that the numbers in it, behind one letter, lie where processors want them
+BEFORE = 7
+"""Bytes before a body, so that the numbers in it, behind one letter, lie where processors want them."""
 
 
 class Kind(IntEnum):
@@ -120,7 +138,7 @@ class Parser:
             first = start + HEAD
             start = first + length
             if start > size:
-                body = memoryview(bytearray(_BEFORE + length))[_BEFORE:]
+                body = memoryview(bytearray(BEFORE + length))[BEFORE:]
                 body[: size - first] = data[first:]
                 self._head, self._begun, self._came = b"", Frame(kind, number, acknowledged, body), size - first
                 return frames

@@ -139,6 +139,8 @@ def run_agent(
     linked.confirm(farthest(job.network))  # whoever ends, ends with what all were told
     findings = job.findings(state)
     doubt = Doubt.of(findings)
+    if job.privacy is not None and job.privacy.answer is not None:
+        conclusion = conclusion.of_noisy_answer()
     return Outcome(
         np.atleast_1d(state.x),
         done,

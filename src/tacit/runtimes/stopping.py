@@ -42,6 +42,11 @@ _TINY = 1e-13  # a distance, absolute, that is rounding where x itself is about 
 _ABSURD = 1e30  # an |x| that is no answer in any unit
 _BLOW_UP = 1e8  # growth of |x| over its early size that counts as divergence
 
+_NOISY = (
+    "All agents hold the same x. It carries the noise that the promise about the answer asks for, and is not the "
+    "exact minimiser; nobody can tell how far it is from that without spending more of the promise."
+)
+
 
 class Status(StrEnum):
     """How a run ended."""
@@ -71,6 +76,10 @@ class Conclusion(NamedTuple):
     def converged(self) -> bool:
         """Whether the agents agree on the minimiser."""
         return self.status == Status.CONVERGED
+
+    def of_noisy_answer(self) -> Conclusion:
+        """Return what is true of it where the answer carries noise: nobody is at the minimiser, or may look."""
+        return self._replace(sentence=_NOISY) if self.converged else self
 
     def with_doubt(self, doubt: Doubt | None) -> Conclusion:
         """Return the conclusion with a sentence about what is left open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,11 +13,12 @@ import numpy as np
 from tacit.certificates import Certificate, certify, exposing, headline, privacy_lines
 from tacit.certificates.finite import finite_or_none
 from tacit.differential import AnswerGuarantee
-from tacit.errors import VacuousError
+from tacit.errors import ProtectionError, VacuousError
 from tacit.masks import effective_sigma, has_a_law
 from tacit.network import Network
 from tacit.showing import Shown, frame
 from tacit.solving.guarantee import of_run
+from tacit.solving.public import WITHIN, PublicAnswer, published
 from tacit.solving.record import RunRecord
 from tacit.solving.telling import against
 from tacit.stamps import Stamp, beyond_the_network, voided
@@ -74,7 +76,8 @@ class Answer(Shown):
             self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
         stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
-        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
+        noisy = phase1.answer is not None
+        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing, noisy=noisy)
 
     @property
     def guarantee(self) -> AnswerGuarantee | None:
@@ -89,6 +92,28 @@ class Answer(Shown):
     def noise(self) -> Array | None:
         """The deviation of every unknown from noise shares, to first order; None where nobody knows it."""
         return None if self.record.noise is None else np.array(self.record.noise)
+
+    def for_public(self, *, within: float = WITHIN) -> PublicAnswer:
+        """Return an answer to publish, private for every record against whoever sees it and nothing else.
+
+        It is for affine masks with shares, whose answer as it is protects labels; others are refused, with the
+        reason. *within* is a public limit on how far the run may be from the minimiser: noise of a few hundred
+        times that hides the last digits. Publish once; against agents, who see more, nothing of it holds.
+        """
+        guarantee = self.guarantee
+        if guarantee is None:
+            raise ProtectionError("this answer carries no noise that anybody promises, and tells what it tells.")
+        if guarantee.public is None:
+            reason = guarantee.not_public or "its records are private against agents and public alike as it is."
+            raise ProtectionError(f"this answer has no statement of its own for the public: {reason}")
+        if not self.converged:
+            raise ProtectionError("this run did not come to the minimiser, and nothing is known of what it tells.")
+        record, m, phase1 = self.record, len(self.x), self.record.phase1
+        size = float(np.abs(self.x).max()) * math.sqrt(m)
+        error = max(record.error or 0.0, record.disagreement or 0.0) * size
+        step = phase1.step if phase1 is not None else 0.0
+        lattice = len(self.network) * math.sqrt(m) * step / 2.0 / guarantee.public.ridge
+        return published(self.x, guarantee.public, within=within, error=error, lattice=lattice)
 
     def privacy(self, *, any: int = 1) -> list[str]:
         """Return what was hidden from whom, in sentences: against every coalition of at most *any* agents."""

@@ -13,11 +13,9 @@ import networkx as nx
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
-from tacit.differential import DifferentialPrivacy
-from tacit.differential.promise import SUMS
 from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
-from tacit.masks import Mechanism, SumMasks, with_answer
+from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
 from tacit.solving.algorithm_section import chosen
@@ -25,7 +23,7 @@ from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
 from tacit.solving.problem import Problem
 from tacit.solving.protection import Protection
-from tacit.solving.sections import Privacy, Stopping
+from tacit.solving.sections import AnswerSection, Privacy, Stopping
 from tacit.solving.solve import solve
 from tacit.solving.total import total
 from tacit.spelling import did_you_mean
@@ -39,22 +37,6 @@ class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arguments: dict[str, Any] = {}
     links: list[tuple[str | int, str | int]] | None = None
     file: str | None = None
-
-
-class AnswerSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The [privacy.answer] of a problem file: what is promised of the answer itself."""
-
-    epsilon: float
-    delta: float
-    clip: float | None = None
-    any: int = 1
-    labels: float | None = None
-    records: int | None = None
-    sums: int = SUMS
-
-    def promise(self) -> DifferentialPrivacy:
-        """Return the promise; refuse one that cannot be kept."""
-        return DifferentialPrivacy(**msgspec.structs.asdict(self))
 
 
 class PrivacySection(Privacy, frozen=True, forbid_unknown_fields=True):
@@ -74,13 +56,7 @@ class PrivacySection(Privacy, frozen=True, forbid_unknown_fields=True):
         for sentence in self.misfits():
             raise InputError(sentence)
         masks = self.masks(seed=self.seed)
-        if self.answer is None:
-            return masks
-        if masks is None:
-            raise InputError(
-                "[privacy.answer] needs masks, which keep shares secret; choose a level other than 'none'."
-            )
-        return with_answer(masks, self.answer.promise())
+        return masks if self.answer is None else self.answer.promised_with(masks)
 
 
 class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

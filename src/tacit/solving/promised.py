@@ -13,7 +13,10 @@ to clip it: no refusal, no warning, no count.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
+
+import msgspec
 
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
 from tacit.costs.sensitivity import RecordLimits, Sensitivity
@@ -21,8 +24,18 @@ from tacit.differential import DifferentialPrivacy, Sharing, share_out
 from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Mechanism, drawn_afresh, drawn_once, is_computational, limits_of
+from tacit.network import Network
 from tacit.solving.choice import Choice, choose
 from tacit.solving.problem import Problem
+from tacit.solving.public import for_public
+
+
+class Arranged(NamedTuple):
+    """How a run keeps a promise, by public numbers alone: the same at every agent."""
+
+    choice: Choice
+    guarantee: AnswerGuarantee
+    sharing: Sharing
 
 
 class Promised(NamedTuple):
@@ -47,29 +60,56 @@ def promised(
     limits = limits_of(promise)
     sensitivity = _of_all(problem, limits)
     clipped = Problem(problem.network, [cost.clipped(limits) for cost in problem.costs], x0=problem.x0)
+
+    def gossip() -> Choice:
+        return choose(clipped, algorithm, weights=weights, privacy=privacy, tree=tree)
+
+    choice, guarantee, sharing = arranged(
+        problem.network, privacy, promise, sensitivity, algorithm, tree=tree, gossip=gossip
+    )
+    if privacy.kind == "affine":
+        try:
+            public = for_public(clipped, sensitivity, sharing, promise)
+        except ProtectionError as error:
+            return Promised(clipped, choice, msgspec.structs.replace(guarantee, not_public=str(error)))
+        guarantee = msgspec.structs.replace(guarantee, public=public)
+    return Promised(clipped, choice, guarantee)
+
+
+def arranged(
+    network: Network,
+    privacy: Mechanism,
+    promise: DifferentialPrivacy,
+    sensitivity: Sensitivity,
+    algorithm: str | AnyAlgorithm,
+    *,
+    tree: bool,
+    gossip: Callable[[], Choice],
+) -> Arranged:
+    """Return the algorithm that keeps *promise*, and what holds then; *gossip* chooses one for affine masks."""
+    promise.refuse_few(len(network))
     if drawn_afresh(privacy):
-        sharing = share_out(problem.network, promise)
+        sharing = share_out(network, promise)
         choice = _by_noisy_sums(algorithm, sensitivity, sharing, promise, tree=tree)
-        return Promised(clipped, choice, guaranteed(promise, sharing, "record", privacy))
+        return Arranged(choice, guaranteed(promise, sharing, "record", privacy), sharing)
     if not drawn_once(privacy) or privacy.kind not in ("affine", "quadratic"):
         raise ProtectionError(
             "answer goes with secret sums, affine masks and quadratic masks: no others have shares."
         )
     moved = sensitivity.label if privacy.kind == "affine" else sensitivity.whole
-    sharing = share_out(problem.network, promise, sigma=privacy.sigma / moved)
+    sharing = share_out(network, promise, sigma=privacy.sigma / moved)
     if privacy.kind == "affine":
-        choice = choose(clipped, algorithm, weights=weights, privacy=privacy, tree=tree)
-        return Promised(clipped, choice, guaranteed(promise, sharing, "label", privacy))
+        return Arranged(gossip(), guaranteed(promise, sharing, "label", privacy), sharing)
     if not (sensitivity.quadratic and tree and algorithm in ("auto", "direct")):
         raise ProtectionError(
             "quadratic masks with answer take least squares, a spanning tree and 'direct', which mends a curvature "
             "that noise has bent; other algorithms may run away on it."
         )
     half = sensitivity.whole / 2.0**0.5  # the noise is as wide in slopes as in bends
-    return Promised(
-        clipped,
+    return Arranged(
         Choice(NoisyDirect(slope=half, bend=half, noise=sharing.noise), "metropolis", _ONE_SUM),
         guaranteed(promise, sharing, "record", privacy),
+        sharing,
     )
 
 

@@ -1,6 +1,7 @@
 """The sections that `problem.toml` and `federation.toml` share: the same fields, meaning and messages.
 
     [privacy]             how costs are hidden         `Privacy`
+    [privacy.answer]      what the answer promises     `AnswerSection`
     [stop]                when a run is over           `Stopping`
     [costs], [model]      what is fitted               `Costs`
     [algorithm]           a name and its settings      `tacit.solving.algorithm_section`
@@ -11,10 +12,13 @@ and the hash names a session: whatever is new goes to the end of a class that de
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Self
 
 import msgspec
 
+from tacit.differential import DifferentialPrivacy
+from tacit.differential.promise import SUMS
 from tacit.errors import InputError
 from tacit.masks import (
     Level,
@@ -26,6 +30,7 @@ from tacit.masks import (
     masks_at,
     misfits,
     needs_sigma,
+    with_answer,
 )
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, StoppingRule
 from tacit.tables import Reading
@@ -65,6 +70,35 @@ class Privacy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The σ that a guarantee is made with: infinite for secret sums, 0 where nothing is hidden."""
         masks = self.masks()
         return 0.0 if masks is None else effective_sigma(masks)
+
+
+class AnswerSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is promised of the answer itself: (ε, δ), and the public limits that it is promised under."""
+
+    epsilon: float
+    delta: float
+    clip: float | None = None
+    any: int = 1
+    labels: float | None = None
+    records: int | None = None
+    sums: int = SUMS
+
+    @classmethod
+    def of(cls, promise: DifferentialPrivacy) -> Self:
+        """Return the section that stands for *promise*."""
+        return cls(**dataclasses.asdict(promise))
+
+    def promise(self) -> DifferentialPrivacy:
+        """Return the promise; refuse one that cannot be kept."""
+        return DifferentialPrivacy(**msgspec.structs.asdict(self))
+
+    def promised_with(self, masks: Mechanism | None) -> Mechanism:
+        """Return the masks with shares beside them; refuse to do without masks."""
+        if masks is None:
+            raise InputError(
+                "[privacy.answer] needs masks, which keep shares secret; choose a level other than 'none'."
+            )
+        return with_answer(masks, self.promise())
 
 
 class Stopping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -31,11 +31,6 @@ from tacit.stamps import Stamp
 
 _NOTICED = 1e-5  # an error of the answer that is worth a warning
 
-_NOISY = (
-    "All agents hold the same x. It carries the noise that the promise about the answer asks for, and is not the "
-    "exact minimiser; nobody can tell how far it is from that without spending more of the promise."
-)
-
 
 class NotPrivateWarning(UserWarning):
     """The run hides less than its reader may think."""
@@ -105,8 +100,8 @@ def solve(
         sentences.append(coarse)
     if guarantee is None:
         run = reconsidered(problem, run, choice.algorithm, job.floor)
-    elif run.verdict.converged:  # what noise leaves to gain says nothing, and looking would tell
-        run = replace(run, verdict=run.verdict._replace(sentence=_NOISY))
+    else:  # what noise leaves to gain says nothing, and looking would tell
+        run = replace(run, verdict=run.verdict.of_noisy_answer())
     if run.doubt is not None:
         sentences.append(run.doubt.sentence())
         warnings.warn(sentences[-1], CollinearWarning, stacklevel=2)

@@ -32,7 +32,7 @@ from tacit.errors import (
     ProtocolError,
     StoppedError,
 )
-from tacit.masks import Hidden, Keystream, drawn_afresh
+from tacit.masks import Hidden, Keystream, clipped_to, drawn_afresh
 from tacit.network import mixing_weights
 from tacit.protocol import Channel, longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
@@ -87,6 +87,8 @@ class Agent:
         connect: Callable[..., Connections] = connections,
     ) -> None:
         unknowns = len(job.x0)
+        if job.privacy is not None and job.privacy.answer is not None:
+            cost = clipped_to(cost, job.privacy.answer)  # whatever its maker did: nobody else can see to it
         if cost.dim != unknowns:
             raise CostError(f"the cost has {cost.dim} unknown(s), and the run has {unknowns}.")
         self.job, self.seat, self.me, self.cost, self.key = job, seat, seat.me, cost, Path(key)

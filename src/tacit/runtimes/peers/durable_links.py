@@ -97,27 +97,36 @@ class DurableLinks:
 
     def exchange(self, messages: list[Message]) -> list[Message]:
         """Send to all and wait for all; one vector to all neighbours is encoded and kept once."""
-        drawn: Message | None = None
-        body, to = b"", list[tuple[int, int]]()
-        with self._connections.guard:
-            for row, message in enumerate(messages):
-                if message is not drawn:
-                    if to:
-                        self._keep(to, body)
-                    drawn, body, to = message, encode(message), []
-                frame = self._channels[row].put(body)
-                if frame is not None:
-                    to.append((row, frame.number))
-                    self._pend(row, frame)
-        if to:
-            self._keep(to, body)
+        self._draw_up(messages)
         self.flush()
         self._wait(self._rows)
         return self._take(self._rows)
 
+    def _draw_up(self, messages: list[Message]) -> None:
+        """Write down one message for every neighbour; what is long is in memory until it is sent, and no longer."""
+        drawn: Message | None = None
+        bodies: list[tuple[list[tuple[int, int]], bytes]] = []
+        with self._connections.guard:
+            for row, message in enumerate(messages):
+                if message is not drawn:
+                    drawn = message
+                    bodies.append(([], encode(message)))
+                to, body = bodies[-1]
+                frame = self._channels[row].put(body)
+                if frame is not None:
+                    to.append((row, frame.number))
+                    self._pend(row, frame)
+        for to, body in bodies:
+            if to:
+                self._keep(to, body)
+
     def _keep(self, to: list[tuple[int, int]], body: bytes) -> None:
         """Write down a message, with all links that it is for."""
-        self._store.sent(to, body)
+        filed = self._store.sent(to, body)
+        if filed is not None:
+            with self._connections.guard:
+                for row, number in to:
+                    self._channels[row].shelve(number, filed)
         self._exposed = self._exposed or self._setting_up or not self._gossips or body[:1] != FLOATS
         self._unsaved += 1
         self._unsaved_bytes += len(body)
@@ -132,7 +141,7 @@ class DurableLinks:
         messages = [decode(body, sender=self._names[row]) for row, body in zip(rows, bodies, strict=True)]
         if self._setting_up:
             for row, body in zip(rows, bodies, strict=True):
-                self._store.came(row, self._channels[row].used - 1, bytes(body))
+                self._store.came(row, self._channels[row].used - 1, body)
         return messages
 
     def _wait(self, rows: Sequence[int]) -> None:

@@ -120,11 +120,13 @@ class _Written(msgspec.Struct, frozen=True, array_like=True):
     value: float | None = None
     facts: bytes = b""
     doubt: Doubt | None = None
+    noise: bytes = b""
 
 
 def written(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
-    curvature, facts = (b"" if part is None else part.tobytes() for part in (outcome.hessian, outcome.facts))
+    arrays = (outcome.hessian, outcome.facts, outcome.noise)
+    curvature, facts, noise = (b"" if part is None else part.tobytes() for part in arrays)
     return msgspec.msgpack.encode(
         _Written(
             outcome.x.tobytes(),
@@ -135,6 +137,7 @@ def written(outcome: Outcome) -> bytes:
             outcome.value,
             facts,
             outcome.doubt,
+            noise,
         )
     )
 
@@ -145,6 +148,7 @@ def outcome_of(data: bytes) -> Outcome:
     m = len(read.x) // 8
     bent = np.frombuffer(read.curvature).reshape(m, m) if read.curvature else None
     facts = np.frombuffer(read.facts) if read.facts else None
+    noise = np.frombuffer(read.noise) if read.noise else None
     return Outcome(
-        np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts, read.doubt
+        np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts, read.doubt, noise
     )

@@ -30,6 +30,7 @@ from tacit.errors import FileError, TacitError
 from tacit.masks import Hidden, Keystream
 from tacit.masks.mechanism import Rounded
 from tacit.protocol import decode
+from tacit.protocol.frames import fetched
 from tacit.protocol.record import Carried, Stage
 from tacit.protocol.run import Supersede, carry
 from tacit.runtimes.linked_peers import LinkedPeers, Message
@@ -95,7 +96,9 @@ def _read(store: Store, seat: Seat) -> Carried:
             store.record,
             by=seat.session,
             previous=seat.previous,
-            journal=[store.journal(row) for row in range(len(store.record.neighbours))],
+            journal=[
+                [bytes(fetched(body)) for body in store.journal(row)] for row in range(len(store.record.neighbours))
+            ],
             x=b"" if recalled is None else recalled.state[0].tobytes(),
         )
     except TacitError as error:

@@ -19,7 +19,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from tacit.algorithms import ALGORITHMS, ERRANDS
+from tacit.algorithms import ALGORITHMS, ERRANDS, NOISY
 from tacit.errors import InputError, NetworkError
 from tacit.masks import has_level
 from tacit.network import Network
@@ -69,6 +69,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         verdict=first.verdict,
         history=first.history,
         doubt=first.doubt,
+        noise=first.noise,
     )
 
 
@@ -99,11 +100,7 @@ def refuse_unshared(job: Job) -> None:
     privacy = job.privacy
     if privacy is not None and privacy.seed is not None:
         raise InputError("peers draw real masks: a seed is for simulations, and there is none on this runtime.")
-    if privacy is not None and privacy.answer is not None:
-        raise InputError(
-            "answer is not for this runtime: a member's file does not keep shares yet; use 'stacked' or 'agents'."
-        )
-    if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values()}:
+    if type(job.algorithm) not in {*ALGORITHMS.values(), *ERRANDS.values(), *NOISY.values()}:
         raise InputError("peers run the algorithms that have a name; write your own against the agents runtime.")
     if not has_level(privacy):
         raise InputError("peers take affine and quadratic masks and secret sums, without scales of single links.")

@@ -22,7 +22,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
+
+from tacit.runtimes.peers.filed import Filed, erase, is_long, sync_folder
 
 Places = list[tuple[int, int]]  # rows, and the message's number on each
 _HEAD = struct.Struct("<IIH")
@@ -58,8 +60,8 @@ class Sent:
         """Whether nothing was ever sent, as far as the files say."""
         return not self._segments
 
-    def append(self, links: Places, body: bytes) -> None:
-        """Write down a message; it is safe from a crash of the process when this returns."""
+    def append(self, links: Places, body: bytes) -> Filed | None:
+        """Write down a message, safe from a crash of the process; return where it lies, if it is long."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
         count, places = len(links), _places(len(links)).pack(*(each for link in links for each in link))
         head = _HEAD.pack(len(body), zlib.crc32(body, zlib.crc32(places, count)), count) + places
@@ -68,7 +70,11 @@ class Sent:
             rest = memoryview(head + body)[written:]
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-        self._segments[-1].last.update(links)
+        segment = self._segments[-1]
+        segment.last.update(links)
+        if not is_long(len(body)):
+            return None
+        return Filed(segment.path, os.fstat(descriptor).st_size - len(body), len(body))
 
     def sync(self) -> None:
         """Make what was written safe from a power cut, where that was asked for; not what was sealed."""
@@ -80,7 +86,7 @@ class Sent:
         if self._durable:
             os.fdatasync(descriptor)
             if not named:
-                _sync_folder(self._beside.parent)
+                sync_folder(self._beside.parent)
 
     def _open(self) -> int:
         path = self._path(self._next)
@@ -93,22 +99,23 @@ class Sent:
     def _path(self, number: int) -> Path:
         return self._beside.with_name(f"{self._beside.name}-sent-{number}")
 
-    def read(self) -> dict[int, list[tuple[int, bytes]]]:
+    def read(self) -> dict[int, list[tuple[int, bytes | Filed]]]:
         """Return all messages, in order, by row; those that a link has acknowledged may be among them.
 
-        What a crash has left of others is taken away.
+        What a crash has left of others is taken away. Long ones stay where they are.
         """
-        messages: dict[int, list[tuple[int, bytes]]] = {}
+        messages: dict[int, list[tuple[int, bytes | Filed]]] = {}
         for position, segment in enumerate(self._segments):
-            data, end = segment.path.read_bytes(), 0
-            for links, body, after in _records(data):
-                if any(row in messages and number != messages[row][-1][0] + 1 for row, number in links):
-                    break
-                for row, number in links:
-                    messages.setdefault(row, []).append((number, body))
-                    segment.last[row] = number
-                end = after
-            if end < len(data):
+            end = 0
+            with segment.path.open("rb") as file:
+                for links, body, after in _records(file, segment.path):
+                    if any(row in messages and number != messages[row][-1][0] + 1 for row, number in links):
+                        break
+                    for row, number in links:
+                        messages.setdefault(row, []).append((number, body))
+                        segment.last[row] = number
+                    end = after
+            if end < segment.path.stat().st_size:
                 self._cut(position, end)
                 break
         return messages
@@ -167,37 +174,24 @@ class Sent:
             erase(self._segments.popleft().path)
 
 
-def _records(data: bytes) -> Iterator[tuple[Places, bytes, int]]:
+def _records(file: BinaryIO, path: Path) -> Iterator[tuple[Places, bytes | Filed, int]]:
     """Cut a segment into records that are whole: links, body, and where the next begins."""
-    start = 0
-    while len(data) - start >= _HEAD.size:
-        length, crc, links = _HEAD.unpack_from(data, start)
-        first, end = start + _HEAD.size, start + _HEAD.size + links * _LINK.size + length
-        if not links or len(data) < end or zlib.crc32(memoryview(data)[first:end], links) != crc:
+    start, size = 0, path.stat().st_size
+    while size - start >= _HEAD.size:
+        file.seek(start)
+        length, crc, links = _HEAD.unpack(file.read(_HEAD.size))
+        end = start + _HEAD.size + links * _LINK.size + length
+        if not links or size < end:
             return
-        yield [_LINK.unpack_from(data, first + k * _LINK.size) for k in range(links)], data[end - length : end], end
+        places = file.read(links * _LINK.size)
+        before = zlib.crc32(places, links)
+        body = Filed(path, end - length, length) if is_long(length) else file.read(length)
+        if (zlib.crc32(body, before) if isinstance(body, bytes) else body.check(before)) != crc:
+            return
+        yield list(_LINK.iter_unpack(places)), body, end
         start = end
-
-
-def _sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _erase_all(segments: list[_Segment]) -> None:
     for segment in segments:
         erase(segment.path)
-
-
-def erase(path: Path) -> None:
-    """Overwrite a file and remove it: what it held is not left to whoever finds the disk."""
-    with path.open("r+b", buffering=0) as file:
-        left = path.stat().st_size
-        zeros = bytes(min(left, 1 << 20))
-        while left > 0:
-            left -= file.write(zeros[:left]) or 0
-        os.fsync(file.fileno())
-    path.unlink()

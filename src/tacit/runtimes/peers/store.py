@@ -8,16 +8,18 @@
 A message is written before it is sent, and a stage of the run committed before the messages that it allows: the log
 beside the database may survive a crash that an open transaction does not. So a restart draws the same masks and
 says the same words, or notices that it would not. A checkpoint is made safe beside the algorithm, and with it
-everything that was sent before it. The file is readable by its owner alone, and is erased when the run ends.
+everything that was sent before it. Long vectors lie in files beside it (`tacit.runtimes.peers.filed`), and the
+database says where. All are readable by their owner alone, and are erased when the run ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sqlite3
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,7 +35,8 @@ from tacit.protocol.run import Event, Forget, step
 from tacit.protocol.sealing import DAMAGED, seal, unseal
 from tacit.runtimes.looking import Look
 from tacit.runtimes.peers.background import Background
-from tacit.runtimes.peers.sent import Places, Sent, erase
+from tacit.runtimes.peers.filed import Filed, Shelf, Slots, erase, is_long
+from tacit.runtimes.peers.sent import Places, Sent
 from tacit.runtimes.phases import Recalled
 from tacit.typing import Array
 
@@ -47,6 +50,8 @@ _SCHEMA = (
 )
 _TABLES = {"record", "journal", "looks", "state"}
 _JOURNAL, _LOOKS, _STATE = range(3)  # where a row lies, for its check
+_SHELVED, _ON_SHELF = b"@", struct.Struct("<QQI")  # what stands for a long message: no message begins so
+_ENDINGS = ("-sent-*", "-came", "-arrays-*", "-wal", "-shm")  # of the files beside it
 _SURROUNDINGS = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -75,6 +80,10 @@ class Position(msgspec.Struct, frozen=True):
     """Of all totals."""
     first: int = 0
     """The first segment of what was sent that may be wanted again."""
+    slot: int = 0
+    """Where its long arrays lie."""
+    checks: list[int] = []
+    """Of each of them."""
 
 
 class Store:
@@ -88,7 +97,9 @@ class Store:
         self.path = path
         self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2.0)
         self._open = False
-        self._sent = Sent(path, durable=durable)
+        self._sent, self._shelf = Sent(path, durable=durable), Shelf(path, durable=durable)
+        self._slots = Slots(path, durable=durable)
+        self._slot: int | None = None  # where the long arrays of the last checkpoint lie, once that is known
         try:
             with self._intact():
                 self._record = self._begun(durable=durable, numbers=numbers)
@@ -171,7 +182,7 @@ class Store:
             self._database.execute(f"DELETE FROM {table}")  # noqa: S608  names of our own
         self.advance(Forget())
         self.commit()
-        self._sent.erase()
+        self._erase_long()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.execute("VACUUM")
 
@@ -186,37 +197,48 @@ class Store:
         """Make everything since `begin`, and what was sent, safe."""
         self._background.settle()
         self._sent.sync()
+        self._shelf.sync()
         if self._open:
             self._database.execute("COMMIT")
             self._open = False
 
-    def sent(self, links: Places, body: bytes) -> None:
-        """Write down a message before it is sent, with the links that it goes to and its number on each."""
-        self._sent.append(links, body)
+    def sent(self, links: Places, body: bytes) -> Filed | None:
+        """Write down a message before it is sent, with the links that it goes to and its number on each.
 
-    def came(self, link: int, number: int, body: bytes) -> None:
+        Returns where it lies, if it is long.
+        """
+        return self._sent.append(links, body)
+
+    def came(self, link: int, number: int, body: Bytes) -> None:
         """Write down a message of the setting-up."""
         self.begin()
+        if is_long(len(body)):
+            body = _SHELVED + _ON_SHELF.pack(*self._shelf.put(body))
         self._database.execute(
             "INSERT OR IGNORE INTO journal VALUES (?, ?, ?)",
             (link, number, seal(body, _JOURNAL, link, number)),
         )
 
-    def outbox(self) -> dict[int, list[tuple[int, bytes]]]:
+    def outbox(self) -> dict[int, list[tuple[int, bytes | Filed]]]:
         """Return the messages that may be wanted again, in order, by link."""
         if (position := self.position()) is not None:
             self._sent.begin_with(position.first)
         return self._sent.read()
 
-    def journal(self, link: int) -> list[bytes]:
-        """Return the messages of the setting-up, in order."""
+    def journal(self, link: int) -> list[bytes | Filed]:
+        """Return the messages of the setting-up, in order; long ones stay where they are."""
         with self._intact():
             rows = self._database.execute(
                 "SELECT number, body FROM journal WHERE link = ? ORDER BY number", (link,)
             ).fetchall()
             if [number for number, _ in rows] != list(range(len(rows))):
                 raise DamagedError(DAMAGED)
-            return [unseal(_blob(body), _JOURNAL, link, number) for number, body in rows]
+            return [self._heard(unseal(_blob(body), _JOURNAL, link, number)) for number, body in rows]
+
+    def _heard(self, body: bytes) -> bytes | Filed:
+        if body[:1] != _SHELVED:
+            return body
+        return self._shelf.at(*_ON_SHELF.unpack(body[1:]))
 
     def save(
         self,
@@ -239,14 +261,20 @@ class Store:
         seen = recalled.seen is not None
         if recalled.seen is not None:
             arrays.append(recalled.seen)
+        slot, checks = self._set_down(arrays)
         secure = self._sent.seal()
         first, erase_old = self._sent.drop(acknowledged)
         position = Position(
             done=recalled.done, keystreams=keystreams, cursors=cursors, used=used,
             shapes=[list(array.shape) for array in arrays], seen=seen, transcript=transcript, first=first,
+            slot=slot, checks=checks,
         )  # fmt: skip
-        bodies: list[Bytes] = [msgspec.json.encode(position), *(raw(array) for array in arrays)]
-        state = [(part, seal(body, _STATE, part)) for part, body in enumerate(bodies)]
+        state = [(0, seal(msgspec.json.encode(position), _STATE, 0))]
+        state += [
+            (part, seal(raw(array), _STATE, part))
+            for part, array in enumerate(arrays, start=1)
+            if not is_long(array.nbytes)
+        ]
         looks = [
             (round_, seal(msgspec.json.encode(_numbers(look)), _LOOKS, round_))
             for round_, look in recalled.looks[self._looks :]
@@ -255,6 +283,7 @@ class Store:
 
         def written() -> None:
             secure()  # what was sent before it
+            self._slots.sync()
             execute = self._database.execute
             execute("BEGIN")
             try:
@@ -265,9 +294,18 @@ class Store:
                 with contextlib.suppress(sqlite3.OperationalError):  # some errors have rolled it back
                     execute("ROLLBACK")
                 raise
+            self._slot = slot
             erase_old()
 
         self._background.begin(written)
+
+    def _set_down(self, arrays: list[Array]) -> tuple[int, list[int]]:
+        """Write long arrays where the last checkpoint's are not; return where, and their checks."""
+        if self._slot is None:
+            before = self.position()
+            self._slot = 1 if before is None else before.slot
+        long = [array for array in arrays if is_long(array.nbytes)]
+        return 1 - self._slot, self._slots.write(1 - self._slot, long) if long else []
 
     @property
     def is_idle(self) -> bool:
@@ -288,14 +326,15 @@ class Store:
         with self._intact():
             execute = self._database.execute
             rows = execute("SELECT part, value FROM state WHERE part > 0 ORDER BY part").fetchall()
-            shapes = dict(enumerate(position.shapes, start=1))
+            long = [shape for shape in position.shapes if is_long(_size(shape))]
+            set_down = iter(self._slots.read(position.slot, long, position.checks) if long else ())
+            short = dict(rows)
             arrays: list[Array] = [
-                np.frombuffer(unseal(_blob(value), _STATE, part), dtype=np.float64).reshape(shapes[part]).copy()
-                for part, value in rows
-                if part in shapes
+                next(set_down)
+                if is_long(_size(shape))
+                else np.frombuffer(unseal(_blob(short.get(part)), _STATE, part)).reshape(shape).copy()
+                for part, shape in enumerate(position.shapes, start=1)
             ]
-            if len(arrays) != len(shapes):
-                raise DamagedError(DAMAGED)
             seen = arrays.pop() if position.seen else None
             looks = [
                 (round_, _look(msgspec.json.decode(unseal(_blob(text), _LOOKS, round_))))
@@ -307,7 +346,7 @@ class Store:
     def erase(self) -> None:
         """Remove the file with everything in it: the run is over."""
         self._background.settle()
-        self._sent.erase()
+        self._erase_long()
         log = self.path.with_name(self.path.name + "-wal")
         if log.exists():  # SQLite removes it, and leaves what it held on the disk
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -315,10 +354,15 @@ class Store:
         self._database.close()
         remove(self.path)
 
+    def _erase_long(self) -> None:
+        for each in (self._sent, self._shelf, self._slots):
+            each.erase()
+
     def close(self) -> None:
         """Close the file. What was not committed was not sent either, and is forgotten."""
         self._background.close()
-        self._sent.close()
+        for each in (self._sent, self._shelf, self._slots):
+            each.close()
         if self._open and self._database.in_transaction:  # SQLite has rolled back by itself where the disk is full
             self._database.execute("ROLLBACK")
         self._open = False
@@ -353,9 +397,8 @@ def remove(path: Path) -> None:
 
 
 def beside(path: Path) -> list[Path]:
-    """Return the files that belong to an agent's file: what was sent, and what SQLite keeps."""
-    sqlite = [path.with_name(path.name + ending) for ending in ("-wal", "-shm")]
-    return [*path.parent.glob(f"{path.name}-sent-*"), *(each for each in sqlite if each.exists())]
+    """Return the files that belong to an agent's file: what was sent, long vectors, and what SQLite keeps."""
+    return [each for ending in _ENDINGS for each in path.parent.glob(path.name + ending)]
 
 
 def refuse_shared(*paths: Path, mode: int = 0o077) -> None:
@@ -366,6 +409,11 @@ def refuse_shared(*paths: Path, mode: int = 0o077) -> None:
                 f"{path}: others can read or change it. Use chmod 600 if nobody has, and tell the other members if "
                 "somebody may have."
             )
+
+
+def _size(shape: Sequence[int]) -> int:
+    """Return how many bytes an array of that shape has."""
+    return 8 * math.prod(shape)
 
 
 def _numbers(look: Look) -> list[str | None]:
