@@ -159,11 +159,12 @@ class PrivateRidge(LinearModel):
         delta: float | None = None,
         clip: float | None = None,
         labels: float | None = None,
+        records: int | None = None,
     ) -> None:
         self.alpha, self.fit_intercept, self.tol, self.max_iter = alpha, fit_intercept, tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
-        self.epsilon, self.delta, self.clip, self.labels = epsilon, delta, clip, labels
+        self.epsilon, self.delta, self.clip, self.labels, self.records = epsilon, delta, clip, labels, records
 
     @property
     def _has_promise(self) -> bool:

@@ -68,13 +68,14 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         epsilon: float | None = None,
         delta: float | None = None,
         clip: float | None = None,
+        records: int | None = None,
     ) -> None:
         self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
         self.class_weight = class_weight
         self.tol, self.max_iter = tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
-        self.epsilon, self.delta, self.clip = epsilon, delta, clip
+        self.epsilon, self.delta, self.clip, self.records = epsilon, delta, clip, records
 
     labels = None  # there is nothing to limit: classes are declared
 

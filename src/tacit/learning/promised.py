@@ -1,7 +1,10 @@
 """A fit whose answer is differentially private: public units, declared classes, and nothing exact beside it.
 
-    numbers of records, class counts     not added up at all
-    means and scales                     columns are fitted in the units that they come in, which are public
+    numbers of records                   declared, where it is public; not added up
+    class counts                         not added up; `histogram` has them with noise
+    means and scales                     columns are fitted in the units that they come in, which are public; a
+                                         `PrivateStandardScaler` with epsilon has them with noise
+    gaps, infinite numbers               zeros, and large numbers: nothing is refused
     classes                              declared; a label that is none of them counts as the first
     standard errors, likelihoods         none; the deviation that noise gives every coefficient, where it is known
 
@@ -28,15 +31,23 @@ from tacit.solving import Answer, Problem, solve
 
 def promise_of(model: Any) -> DifferentialPrivacy:
     """Return what an estimator's settings promise; refuse settings that would not keep it."""
+    refuse_exact(model)
+    return DifferentialPrivacy(
+        epsilon=model.epsilon, delta=model.delta, clip=model.clip, any=model.any, labels=model.labels,
+        records=model.records,
+    )  # fmt: skip
+
+
+def refuse_exact(model: Any) -> float:
+    """Refuse settings of an estimator with epsilon that go with exact answers; return its delta."""
     if model.privacy != "sums":
         raise InputError("epsilon goes with privacy = 'sums': its shares travel in secret sums.")
     if model.ledger is not None:
         raise InputError("a ledger keeps account of exact answers; leave it out, and keep a budget of epsilon.")
     if model.delta is None:
         raise InputError("epsilon needs delta, far below one over the number of records.")
-    return DifferentialPrivacy(
-        epsilon=model.epsilon, delta=model.delta, clip=model.clip, any=model.any, labels=model.labels
-    )
+    delta: float = model.delta
+    return delta
 
 
 def fitted(model: Any, table: Table, costs: Sequence[Family], promise: DifferentialPrivacy) -> Answer:
@@ -71,7 +82,7 @@ def _summarised(model: Any, answer: Answer, table: Table) -> Summary:
         coefficients=answer.x,
         standard_errors=np.full(len(answer.x), np.nan),
         freedom=np.inf,
-        observations=None,
+        observations=model.records,
         parties=len(table.parties),
         notes=(f"The coefficients carry noise, and no standard errors beside it.{known}",),
     )
