@@ -76,7 +76,8 @@ class Answer(Shown):
             self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
         stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
-        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
+        noisy = phase1.answer is not None
+        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing, noisy=noisy)
 
     @property
     def guarantee(self) -> AnswerGuarantee | None:
