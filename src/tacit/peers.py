@@ -6,11 +6,13 @@ from tacit.runtimes.peers import (
     Diary,
     Endpoint,
     LinkTimes,
+    Noticeboard,
     Report,
     Seat,
     Timekeeper,
     run,
     serve_monitoring,
+    serve_noticeboard,
 )
 
 __all__ = [
@@ -19,9 +21,11 @@ __all__ = [
     "Diary",
     "Endpoint",
     "LinkTimes",
+    "Noticeboard",
     "Report",
     "Seat",
     "Timekeeper",
     "run",
     "serve_monitoring",
+    "serve_noticeboard",
 ]

@@ -48,3 +48,20 @@ def test_a_run_that_would_exceed_the_budget_is_refused_before_it_begins(guarante
     whole = AnswerBudget(epsilon=0.5, delta=1e-6)
     whole.refuse(promise(0.5))
     assert np.isclose(whole.after(guarantee).mu_left, 0.0, atol=1e-8)
+
+
+def test_kinds_of_runs_add_up_for_what_both_protect(guarantee):
+    """Replacing a label is taking a record out and putting another in; labels alone protect no record."""
+    import msgspec
+
+    label = msgspec.structs.replace(guarantee, unit="label")
+    budget = AnswerBudget(epsilon=2.0, delta=1e-6, unit="label").after(guarantee).after(label)
+    assert budget.mu_spent == pytest.approx(guarantee.mu * math.sqrt(5.0))
+    assert math.isinf(AnswerBudget(epsilon=2.0, delta=1e-6).after(label).mu_spent)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.2367, 1.0, 3.0])
+def test_epsilon_of_mu_inverts_mu_of_epsilon(mu):
+    epsilon = TradeOff(mu).epsilon(1e-6)
+    assert TradeOff.of_epsilon_delta(epsilon, 1e-6).mu == pytest.approx(mu, rel=1e-8)
+    assert TradeOff(0.0).epsilon(1e-6) == 0.0

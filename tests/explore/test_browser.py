@@ -1,9 +1,15 @@
 """The explorer in a real browser: clicks lead to what the commands say, and nothing is fetched from outside."""
 
+import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from pathlib import Path
+from urllib.request import urlopen
+from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
@@ -142,6 +148,99 @@ def test_a_federation_is_watched_live(page):
         page.click("#tab-Federation")
         page.fill("[data-test=addresses]", str(port))
         page.click("[data-test=watch]")
-        becomes(page, "[data-test=federation]", "1 of 1 members answer, in round 1.")
-        becomes(page, "[data-test=federation]", "1 of 1 members answer, in round 3.")
+        becomes(page, "[data-test=federation]", "1 of 1 members answers, in round 1.")
+        becomes(page, "[data-test=federation]", "1 of 1 members answers, in round 3.")
         refuse_barriers(page)
+
+
+ENDLESS = """
+[graph]
+links = [["north", "south"], ["south", "west"], ["west", "north"]]
+[costs]
+family = "distance"
+agents = { north = { point = [1.0] }, south = { point = [2.0] }, west = { point = [6.0] } }
+[privacy]
+level = "affine"
+sigma = 10.0
+[algorithm]
+name = "dgd-diminishing"
+[stop]
+tolerance = 1e-15
+max_rounds = 100000000
+"""
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """Run `tacit up` without an end, and return where its agents' status is."""
+    folder = tmp_path_factory.mktemp("up")
+    (folder / "p.toml").write_text(ENDLESS, encoding="utf-8")
+    command = [sys.executable, "-m", "tacit", "up", "p.toml", "--quiet", "--status", "0"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as up:
+        yield re.search(r"http://(\S+)/status", up.stderr.readline())[1]
+        up.send_signal(signal.SIGINT)
+        up.wait(timeout=120)
+
+
+def process_of(address, member):
+    """Return the process of one agent."""
+    with urlopen(f"http://{address}/status", timeout=60) as status:
+        return next(each["pid"] for each in json.load(status) if each["name"] == member)
+
+
+def test_the_processes_of_tacit_up_are_watched_live_and_whoever_is_waited_for_is_named(page, running):
+    page.click("#tab-Federation")
+    page.fill("[data-test=addresses]", running)
+    page.click("[data-test=watch]")
+    line = "document.querySelector('[data-test=federation]').textContent"
+    page.wait_for_function(f"{line}.startsWith('3 of 3 members answer, in round')")
+    page.wait_for_selector("text=3 links came up and stayed up")
+    stopped = process_of(running, "west")
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        page.wait_for_function(f"{line}.includes('waited for')")
+        page.wait_for_selector("td.awaited")
+        page.wait_for_selector("text=silent for")
+        refuse_barriers(page)
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    page.wait_for_function(f"!{line}.includes('waited for')")
+    assert page.inner_text("[data-test=federation-command]") == f"tacit explore --watch {running}"
+    check_that_it_can_be_taken_away(page, "Links over time as SVG", "links.svg", b"<svg")
+    check_that_it_can_be_taken_away(page, "Links over time as PNG", "links.png", b"\x89PNG")
+    check_that_it_can_be_taken_away(
+        page, "Report of the federation as HTML", "federation.html", b"A federation of 3"
+    )
+    check_that_it_can_be_taken_away(page, "Members and links as GraphML", "network.graphml", b'"north"')
+
+
+def check_that_it_can_be_taken_away(page, label, name, holds):
+    with page.expect_download() as download:
+        page.click(f"[aria-label='{label}']")
+    assert download.value.suggested_filename == name
+    content = Path(download.value.path()).read_bytes()
+    assert holds in content
+    if name.endswith((".svg", ".graphml")):
+        ElementTree.fromstring(content)  # noqa: S314
+
+
+def test_a_network_and_a_run_can_be_taken_away(page):
+    check_that_it_can_be_taken_away(page, "Drawing as SVG", "network.svg", b"<svg")
+    check_that_it_can_be_taken_away(page, "Drawing as PNG", "network.png", b"\x89PNG")
+    check_that_it_can_be_taken_away(page, "Report as HTML", "certificate.html", b"Certificate against")
+    check_that_it_can_be_taken_away(page, "Network as GraphML", "network.graphml", b"<graphml")
+    check_that_it_can_be_taken_away(page, "Network and masks as a problem file", "problem.toml", b"[privacy]")
+    page.click("#tab-Run")
+    assert page.inner_text("[data-test=run-command]").startswith(
+        "tacit solve problem.toml\ntacit audit problem.toml"
+    )
+    check_that_it_can_be_taken_away(page, "This run as a problem file", "problem.toml", b"[algorithm]")
+    check_that_it_can_be_taken_away(page, "Network of the run as GraphML", "network.graphml", b"<graphml")
+    page.click("[data-test=run]")
+    page.wait_for_selector(".verdict:has-text('converged')")
+    check_that_it_can_be_taken_away(page, "Picture of the run as SVG", "convergence.svg", b"<svg")
+    check_that_it_can_be_taken_away(page, "Picture of the run as PNG", "convergence.png", b"\x89PNG")
+    check_that_it_can_be_taken_away(page, "Report of the run as HTML", "run.html", b"How they agreed")
+    page.click("[data-test=attack]")
+    page.wait_for_selector("[data-test=beliefs] td")
+    check_that_it_can_be_taken_away(page, "Report of the attacks as HTML", "audit.html", b"Audit of")

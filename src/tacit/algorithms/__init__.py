@@ -14,6 +14,7 @@ from tacit.algorithms.newton import Newton
 from tacit.algorithms.nids import NIDS
 from tacit.algorithms.noisy_direct import NoisyDirect
 from tacit.algorithms.noisy_newton import NoisyNewton
+from tacit.algorithms.noisy_total import NoisyTotal
 from tacit.algorithms.opapc import OPAPC
 from tacit.algorithms.pg_extra import PGEXTRA
 from tacit.algorithms.standardised import Standardised
@@ -45,7 +46,11 @@ ERRANDS: dict[str, type[Standardised | Total]] = {"standardised": Standardised, 
 """What agents run like an algorithm, and what does not take every cost: sums, and regressions in standard units."""
 
 
-NOISY: dict[str, type[NoisyDirect | NoisyNewton]] = {"direct": NoisyDirect, "newton": NoisyNewton}
+NOISY: dict[str, type[NoisyDirect | NoisyNewton | NoisyTotal]] = {
+    "direct": NoisyDirect,
+    "newton": NoisyNewton,
+    "total": NoisyTotal,
+}
 """What takes the place of an algorithm by sums where the answer is to be differentially private."""
 
 
@@ -77,6 +82,7 @@ __all__ = [
     "Newton",
     "NoisyDirect",
     "NoisyNewton",
+    "NoisyTotal",
     "Standardised",
     "Total",
     "name_of",

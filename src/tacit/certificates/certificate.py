@@ -68,6 +68,8 @@ class Certificate(Shown):
     """How large a difference was declared to be hidden, before anything private was looked at."""
     computational: bool = False
     """Whether masks come from keys that neighbours agree on: then all of this holds against bounded adversaries."""
+    noisy: bool = False
+    """Whether sums carry noise shares: what they tell then is in the answer's own guarantee."""
 
     @property
     def sigma(self) -> float:

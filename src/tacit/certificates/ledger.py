@@ -15,9 +15,12 @@ from typing import Any, Self
 
 from tacit.certificates.composition import exposures
 from tacit.certificates.exposure import Exposure
+from tacit.certificates.finite import finite_or_none
 from tacit.certificates.ledger_file import Entry, LedgerFile
-from tacit.certificates.release import Release
+from tacit.certificates.release import Release, exact
 from tacit.certificates.reviewing import Law, Review
+from tacit.differential import AnswerBudget
+from tacit.differential.guarantee import Unit
 from tacit.errors import FileError, GraphError, InputError, RefusedError
 from tacit.spelling import did_you_mean
 
@@ -25,8 +28,9 @@ from tacit.spelling import did_you_mean
 class Ledger:
     """An agent's record of its releases.
 
-    *budget* is the largest total ε for one version of the costs, against every coalition of at most *any* agents;
-    both are fixed when the file is made. *owner* is the agent whose ledger this is.
+    *budget* is the largest total ε for one version of the costs, against every coalition of at most *any* agents.
+    *answers* is what all noisy answers about one version may tell together, (ε, δ); exact ones are refused then.
+    All are fixed when the file is made. *owner* is the agent whose ledger this is.
     """
 
     def __init__(
@@ -36,6 +40,7 @@ class Ledger:
         owner: str | None = None,
         budget: float | None = None,
         any: int | None = None,
+        answers: AnswerBudget | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if budget is not None and not (math.isfinite(budget) and budget > 0):
@@ -44,6 +49,8 @@ class Ledger:
             raise InputError(f"any = {any} must not be negative: the size of the coalitions to guard against.")
         self.path, self._clock = Path(path), clock
         terms = {"owner": owner, "budget": None if budget is None else float(budget), "any": any}
+        if answers is not None:
+            terms |= {"epsilon": float(answers.epsilon), "delta": float(answers.delta), "unit": answers.unit}
         self._file = LedgerFile(self.path, terms)
         self._terms = self._file.terms
 
@@ -86,8 +93,20 @@ class Ledger:
         return int(self._terms.get("any", 1))
 
     @property
+    def answers(self) -> AnswerBudget | None:
+        """What all noisy answers may tell together, if that was set; nothing of it is spent yet in this value."""
+        if "epsilon" not in self._terms:
+            return None
+        unit: Unit = "label" if self._terms.get("unit") == "label" else "record"
+        return AnswerBudget(float(self._terms["epsilon"]), float(self._terms["delta"]), unit=unit)
+
+    def answered(self, cost_version: str = "1") -> AnswerBudget | None:
+        """Return that budget with what the noisy answers about one version have spent of it."""
+        return self._law.answered(self.entries(), cost_version)
+
+    @property
     def _law(self) -> Law:
-        return Law(self.owner, self.budget, self.guards)
+        return Law(self.owner, self.budget, self.guards, self.answers)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return everything recorded, in order."""
@@ -99,7 +118,7 @@ class Ledger:
 
     def exposed(self, coalition: tuple[str, ...] = ()) -> tuple[Exposure, ...]:
         """Return who is exposed by everything recorded together."""
-        return exposures([e.release for e in self.entries()], coalition=coalition, owner=self.owner)
+        return exposures(exact([e.release for e in self.entries()]), coalition=coalition, owner=self.owner)
 
     def agents(self) -> tuple[str, ...]:
         """Return everybody who has taken part in a run."""
@@ -121,10 +140,21 @@ class Ledger:
             "owner": self.owner,
             "budget": self.budget,
             "any": self.guards,
+            "answers": self._answers_to_dict(),
             "runs": [entry.to_dict() for entry in self.entries()],
             "exposed": [str(exposure) for exposure in exposed],
             "exposures": [exposure.to_dict() for exposure in exposed],
         }
+
+    def _answers_to_dict(self) -> dict[str, Any] | None:
+        """Return the budget of answers, and what is spent of it for every version of the costs."""
+        versions = dict.fromkeys(entry.release.cost_version for entry in self.entries())
+        spent = {version: budget.mu_spent for version in versions if (budget := self.answered(version))}
+        terms = self.answers
+        if terms is None:
+            return None
+        named = {"epsilon": terms.epsilon, "delta": terms.delta, "unit": terms.unit, "mu": terms.mu}
+        return named | {"spent": {version: finite_or_none(mu) for version, mu in spent.items()}}
 
     def check(
         self,

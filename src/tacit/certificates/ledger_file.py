@@ -67,6 +67,7 @@ class Entry:
             "basis": self.release.basis,
             "cost_version": self.release.cost_version,
             "epsilon": finite_or_none(self.epsilon),
+            "answer": None if self.release.answer is None else msgspec.to_builtins(self.release.answer),
         }
 
 

@@ -20,6 +20,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.coverage import MaskKind
+from tacit.differential import AnswerGuarantee
 from tacit.errors import GraphError, MaskError
 from tacit.spelling import did_you_mean
 
@@ -60,6 +61,8 @@ class Release:
     """Agents who have said that their data are others than in their last run, and not which."""
     key: str = ""
     """A one-way digest of the key of this agent's masks; empty where nobody knows it."""
+    answer: AnswerGuarantee | None = None
+    """What held of the answer, where noise shares made it differentially private; None where it was exact."""
 
     @classmethod
     def of(
@@ -72,12 +75,13 @@ class Release:
         versions: Mapping[Any, str] | Iterable[Version] = (),
         changed: Iterable[Any] = (),
         records: Iterable[tuple[str, str]] = (),
+        answer: AnswerGuarantee | None = None,
         **more: str,
     ) -> Release:
         """Return the release of a run over *graph*; *sigma* is infinite for secret sums.
 
         *versions* is one word per agent, or one per agent and part of its data; *changed* are agents who say no
-        more than that their data are others than before.
+        more than that their data are others than before. *answer* is what held of a noisy answer.
         """
         named = [(str(a), str(b), float(scale)) for (a, b), scale in (link_scales or {}).items()]
         scales = tuple(sorted((min(a, b), max(a, b), scale) for a, b, scale in named))
@@ -112,7 +116,7 @@ class Release:
         return cls(
             run=run, participants=participants, links=links, sigmas=sigmas, link_scales=scales,
             versions=tuple(sorted(versions)), changed=changed,
-            records=tuple(sorted(records)), **more,
+            records=tuple(sorted(records)), answer=answer, **more,
         )  # fmt: skip
 
     @property
@@ -169,6 +173,11 @@ def reused_masks(releases: Iterable[Release], new: Release, *, left: Iterable[st
         ),
         None,
     )
+
+
+def exact(releases: Iterable[Release]) -> list[Release]:
+    """Return the releases whose sums were told as they are: those with noise shares tell nothing by subtraction."""
+    return [release for release in releases if release.answer is None]
 
 
 def is_repeated(releases: Iterable[Release], new: Release) -> bool:

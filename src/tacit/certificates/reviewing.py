@@ -3,13 +3,17 @@
 ε adds up over the runs about the same costs, and over costs that differ by something that is told. Besides what
 exceeds the budget, a run is refused where masks are used again for something else, where a coalition cuts the
 honest agents apart, and where it exposes somebody together with the runs before it.
+
+Runs whose answers carry noise are another matter. Their sums are not exact, so that nothing is told by subtraction:
+they take no part in that. What adds up is μ², and a budget for answers says how much of it. Nothing of that looks
+at records, or at digests of them: whether such a run is refused follows from promises alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -19,8 +23,10 @@ from tacit.certificates.composition import exposures_to_any, joint_changes
 from tacit.certificates.exposure import Exposure, newly_exposed
 from tacit.certificates.finite import finite_or_none
 from tacit.certificates.ledger_file import Entry
-from tacit.certificates.release import NUMBER, Release, is_repeated, reused_masks
+from tacit.certificates.release import NUMBER, Release, exact, is_repeated, reused_masks
 from tacit.certificates.unclear import unclear_changes
+from tacit.differential import AnswerBudget
+from tacit.differential.budget import mu_for
 from tacit.errors import InputError
 
 
@@ -39,6 +45,8 @@ class Review:
     reasons: tuple[str, ...]
     joint: tuple[Exposure, ...] = ()
     """Sums over few agents that it would tell in the same way; no reason to refuse, and worth knowing."""
+    answers: AnswerBudget | None = None
+    """What all noisy answers about these costs may tell, with what they have told before it; None without one."""
 
     @property
     def total(self) -> float:
@@ -54,6 +62,9 @@ class Review:
             "budget": self.budget,
             "reasons": list(self.reasons),
             "exposures": [exposure.to_dict() for exposure in (*self.exposed, *self.joint)],
+            "answers": None
+            if self.answers is None
+            else {"mu": self.answers.mu, "spent": finite_or_none(self.answers.mu_spent)},
         }
 
 
@@ -64,6 +75,8 @@ class Law:
     owner: str | None
     budget: float | None
     guards: int
+    answers: AnswerBudget | None = None
+    """For all noisy answers about the same costs together; None where nobody has set one."""
 
     def review(
         self,
@@ -95,14 +108,17 @@ class Law:
             reasons.append(
                 f"a coalition of {self.guards} cuts its honest agents apart, so nothing bounds what it learns"
             )
+        answered = self.answered(entries, new.cost_version)
+        reasons += self._beyond_promises(past, new, answered)
+        if new.answer is not None:  # noise is told, and no sum
+            spent = sum(e.epsilon for e in entries if e.release.cost_version == new.cost_version)
+            reasons += self._beyond_budget(spent, epsilon)
+            return Review(not reasons, epsilon, spent, self.budget, (), tuple(reasons), (), answered)
+        past = exact(past)
         past_exposed = exposures_to_any(past, self.guards, owner=self.owner)
         now_exposed = exposures_to_any([*past, new], self.guards, owner=self.owner)
         spent = _spent(entries, new, now_exposed, self.owner)
-        if self.budget is not None and spent + epsilon > self.budget * (1 + 1e-12):
-            reasons.append(
-                f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
-                f"({spent:.3g} is spent on these costs)"
-            )
+        reasons += self._beyond_budget(spent, epsilon)
         exposed = newly_exposed(past_exposed, now_exposed)
         exposed += unclear_changes(past, new, self.guards)
         if self.owner is None and _is_anothers(past, new):
@@ -112,7 +128,51 @@ class Law:
             )
         reasons += [str(e) for e in exposed if e.agent not in (*left, *came) and not self._allows(e, accepted)]
         joint = joint_changes([*past, new], self.guards, owner=self.owner)
-        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint)
+        return Review(not reasons, epsilon, spent, self.budget, exposed, tuple(reasons), joint, answered)
+
+    def answered(self, entries: Iterable[Entry], cost_version: str) -> AnswerBudget | None:
+        """Return the budget of answers with what was spent on a version of the costs: every draw once."""
+        if self.answers is None:
+            return None
+        drawn = {
+            (entry.release.key or entry.release.run, entry.release.participants): entry.release.answer
+            for entry in entries
+            if entry.release.cost_version == cost_version
+            and entry.release.answer is not None
+            and self._is_mine(entry.release)
+        }
+        return replace(self.answers, spent=tuple(each for each in drawn.values() if each is not None))
+
+    def _beyond_promises(self, past: list[Release], new: Release, answered: AnswerBudget | None) -> list[str]:
+        """Return why promises about answers would not hold together, by public numbers alone."""
+        if new.answer is not None and new.answer.any < self.guards:
+            return [
+                f"its answer is private against any {new.answer.any}, and this ledger guards against any "
+                f"{self.guards}"
+            ]
+        if answered is None:
+            return []
+        if new.answer is None:
+            return ["its answer is exact, and no budget for answers covers that"]
+        bare = next((r for r in exact(past) if self._is_mine(r) and r.cost_version == new.cost_version), None)
+        if bare is not None:
+            return [f"run {bare.run} has told its answer about these records exactly, so that nothing is left"]
+        mu = mu_for(answered.unit, new.answer)
+        if math.isinf(mu):
+            return ["it protects labels and leaves features in the open, and the budget is for whole records"]
+        why = answered.refusal(mu)
+        return [] if why is None or is_repeated(past, new) else [why]
+
+    def _is_mine(self, release: Release) -> bool:
+        return self.owner is None or self.owner in release.participants
+
+    def _beyond_budget(self, spent: float, epsilon: float) -> list[str]:
+        if self.budget is None or spent + epsilon <= self.budget * (1 + 1e-12):
+            return []
+        return [
+            f"ε would come to {spent + epsilon:.3g}, above the budget of {self.budget:.3g} "
+            f"({spent:.3g} is spent on these costs)"
+        ]
 
     def _allows(self, exposure: Exposure, accepted: tuple[str, ...]) -> bool:
         """Tell whether a change may be known: it was accepted, or it is not the owner's, who has none to refuse."""

@@ -43,6 +43,11 @@ NOT_COVERED_BY_SUMS = (
     "further runs with other agents or other data, whose sums can be subtracted",
     "what the observer already knows about all other agents",
 )
+NOT_COVERED_WITH_NOISE = (
+    "what the sums over all honest agents tell with their noise, of which the promise about the answer speaks",
+    "further runs, which add up",
+    "what the observer already knows about all other agents",
+)
 
 
 def statement(certificate: Certificate) -> str:
@@ -59,9 +64,11 @@ def limits(certificate: Certificate) -> list[str]:
     if certificate.computational:
         assumptions = (*assumptions, COMPUTATIONAL)
     summed = f"the sum of the honest agents' {certificate.secret}s, which the answer itself tells"
-    not_covered = (
-        NOT_COVERED_BY_SUMS if certificate.is_perfect else (*certificate.coverage.open, summed, *NOT_COVERED)
-    )
+    not_covered: tuple[str, ...] = NOT_COVERED_BY_SUMS
+    if certificate.noisy:
+        not_covered = (*(() if certificate.is_perfect else certificate.coverage.open), *NOT_COVERED_WITH_NOISE)
+    elif not certificate.is_perfect:
+        not_covered = (*certificate.coverage.open, summed, *NOT_COVERED)
     return [
         f"This assumes that {conjoined(assumptions, last=_LAST)}.",
         *([] if _sees_only(certificate) else [LIES_IN_SUMS if certificate.is_perfect else LIES]),
@@ -122,7 +129,8 @@ def headline(certificate: Certificate) -> str:
     if certificate.is_perfect:
         limit = "unless it breaks X25519 or AES-256" if certificate.computational else "however long it computes"
         lying = "" if _sees_only(certificate) else "; if it lies, at points of its choosing"
-        return f"{who} learns the sums over all other agents, and nothing else, {limit}{lying}."
+        noise = " with the noise of their shares" * certificate.noisy
+        return f"{who} learns the sums over all other agents{noise}, and nothing else, {limit}{lying}."
     reach = "at least" if certificate.method == "bound" else "up to"
     reach = f"{reach} {certificate.hidden_difference():.3g}"
     return (

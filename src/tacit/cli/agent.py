@@ -110,6 +110,7 @@ def agent_command(
     """
     from tacit.cli.playing import Output, play, play_series
     from tacit.federation import Consent, Manifest, Participation, Series, participate
+    from tacit.federation.account import refuse_unaffordable
     from tacit.federation.declining import decline
     from tacit.federation.numbering import scheduled
     from tacit.federation.rotation import key_of
@@ -122,6 +123,7 @@ def agent_command(
     refuse_undrawable(html)
     manifest = scheduled(Manifest.read(federation), every=every, runs=runs)
     own_key = key or key_of(manifest, me, federation.parent)
+    consent = Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change)
     place = None if listen is None else host_and_port(listen, "listen")
 
     def take_part(manifest: Manifest) -> Participation:
@@ -135,13 +137,15 @@ def agent_command(
             family=cost,
             listen=place,
             ledger=ledger,
-            consent=Consent(cost_version, (), tuple(changed or ()), accept_exposure, accept_change),
+            consent=consent,
             proxy=proxy,
         )
 
     shown = Output(json, quiet, level, metrics, html)
     if manifest.repeat.runs > 1:
         series = Series(manifest, me=me, folder=folder or own_key.parent)
+        if ledger is not None and not series.has_begun:
+            refuse_unaffordable(manifest, ledger, consent)
         declined = partial(decline, me=me, key=own_key, folder=folder, listen=place, proxy=proxy)
         raise typer.Exit(0 if play_series(series, take_part, declined, shown).converged else 1)
     part = take_part(manifest)

@@ -12,6 +12,12 @@ def explore_command(
     file: Annotated[
         Path | None, typer.Argument(help="A graph, a problem file or a federation's manifest to begin with.")
     ] = None,
+    watch: Annotated[
+        str,
+        typer.Option(
+            help="Begin with this federation: the port of `tacit up --status`, of agents' metrics, or a manifest."
+        ),
+    ] = "",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; a free one unless given.")
     ] = 0,
@@ -27,11 +33,16 @@ def explore_command(
     from tacit.explore.server import refuse_without_extra, serve
 
     refuse_without_extra()
+    from tacit.explore.lookouts import lookouts_in
     from tacit.explore.sketch import Sketch
     from tacit.explore.sources import opening, read_network
 
     network, name = opening() if file is None else (read_network(file), file.name)
-    serve(Sketch.of(network), name, port=port, on_ready=lambda address: _announce(address, browser=not no_browser))
+    lookouts_in(watch)  # or refused before a page opens
+    serve(
+        Sketch.of(network), name, watched=watch, port=port,
+        on_ready=lambda address: _announce(address, browser=not no_browser),
+    )  # fmt: skip
 
 
 def _announce(address: str, *, browser: bool) -> None:

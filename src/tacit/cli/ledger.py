@@ -17,6 +17,7 @@ from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from tacit.certificates import Exposure, Ledger, Release
+    from tacit.differential import AnswerBudget
 
 app = typer.Typer(no_args_is_help=True, help="Keep account of what you have released: new, show, check, add.")
 
@@ -43,21 +44,52 @@ Budget = Annotated[float | None, typer.Option(help="For a new ledger: the larges
 Guards = Annotated[
     int | None, typer.Option("--any", help="For a new ledger: count ε against coalitions of this size.")
 ]
+Epsilon = Annotated[
+    float | None, typer.Option(help="Differential privacy of the answer: ε. For a new ledger, of all together.")
+]
+Delta = Annotated[float | None, typer.Option(help="With --epsilon: δ.")]
 Owner = Annotated[str | None, typer.Option("--me", help="For a new ledger: whose it is.")]
+Unit = Annotated[
+    str,
+    typer.Option(
+        help="For a new ledger, with --epsilon: what is protected, a record or a label.",
+        autocompletion=one_of("record", "label"),
+    ),
+]
 _HERE = Path("ledger.sqlite")
 _DATE = "%Y-%m-%d %H:%M"
 
 
 @app.command("new")
-def new(ledger: File = _HERE, me: Owner = None, budget: Budget = None, any_: Guards = None) -> None:
-    """Start a ledger; whose it is, its budget and the size of coalitions stay as they are for good."""
+def new(
+    ledger: File = _HERE, me: Owner = None, budget: Budget = None, any_: Guards = None,
+    epsilon: Epsilon = None, delta: Delta = None, unit: Unit = "record",
+) -> None:  # fmt: skip
+    """Start a ledger; whose it is, its budgets and the size of coalitions stay as they are for good."""
     from tacit.certificates import Ledger
 
     refuse_to_overwrite(ledger)
-    with Ledger(ledger, owner=me, budget=budget, any=any_) as book:
+    with Ledger(ledger, owner=me, budget=budget, any=any_, answers=_answers(epsilon, delta, unit)) as book:
         whose = "" if book.owner is None else f" of {book.owner}"
         limit = "no budget" if book.budget is None else f"a budget of ε = {book.budget:g}"
         typer.echo(f"Wrote {ledger}, the ledger{whose}: {limit} against any {book.guards}.")
+        if (answers := book.answers) is not None:
+            typer.echo(
+                f"All noisy answers together may tell ({answers.epsilon:g}, {answers.delta:g}) of a "
+                f"{answers.unit}: μ = {answers.mu:.4g}."
+            )
+
+
+def _answers(epsilon: float | None, delta: float | None, unit: str) -> AnswerBudget | None:
+    from tacit.differential import AnswerBudget
+
+    if epsilon is None and delta is None:
+        return None
+    if epsilon is None or delta is None:
+        raise InputError("--epsilon and --delta go together: what all noisy answers may tell.")
+    if unit not in ("record", "label"):
+        raise InputError(f"--unit {unit}: must be record or label.")
+    return AnswerBudget(epsilon, delta, unit="label" if unit == "label" else "record")
 
 
 @app.command("show")
@@ -155,17 +187,25 @@ def _release(
 
 
 def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
-    headings = ("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε")
-    runs, entries = table(*headings, whole=("recorded", "ε")), book.entries()
+    entries = book.entries()
+    noisy = any(e.release.answer is not None for e in entries)
+    headings = ("number", "run", "recorded", "agents", "σ", "basis", "costs", "ε", *["μ of the answer"] * noisy)
+    runs = table(*headings, whole=("recorded", "ε"))
     for e in entries:
         release, when = e.release, datetime.datetime.fromtimestamp(e.recorded).strftime(_DATE)
         sigmas = ", ".join(f"{s:g}" for s in release.sigmas) or "uniform"
         row = (str(e.number), release.run, when, str(len(release.participants)), sigmas)
-        runs.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}")
+        answer = "exact" if release.answer is None else f"{release.answer.mu:.4g}"
+        runs.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}", *[answer] * noisy)
     console = Console(highlight=False)
     console.print(runs)
     for version in dict.fromkeys(e.release.cost_version for e in entries):
         limit = "" if book.budget is None else f" of {book.budget:.3g}"
         console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
+        if (spent := book.answered(version)) is not None:
+            console.print(
+                f"Answers about costs {version}: μ = {spent.mu_spent:.4g} of {spent.mu:.4g} is spent, which is "
+                f"({spent.epsilon:g}, {spent.delta:g}) for every {spent.unit}; {spent.mu_left:.4g} is left."
+            )
     for exposure in exposed:
         console.print(str(exposure), style="red", markup=False)

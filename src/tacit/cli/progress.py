@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
@@ -65,6 +66,23 @@ def timekeeper(on_progress: Any, runtime: str, *, wanted: bool) -> Any:
     from tacit.runtimes.peers import Timekeeper
 
     return Timekeeper(on_progress)
+
+
+@contextmanager
+def noticed(on_progress: Any, port: int | None) -> Iterator[Any]:
+    """Yield what hears of all processes and serves how they are on a port of the loopback, where one is given."""
+    if port is None:
+        yield on_progress
+        return
+    from tacit.runtimes.peers import Noticeboard, serve_noticeboard
+
+    board = Noticeboard(on_progress)
+    with serve_noticeboard(board, port) as taken:
+        address = f"127.0.0.1:{taken}"
+        typer.echo(
+            f"tacit: http://{address}/status says how the agents are; tacit explore --watch {address}", err=True
+        )
+        yield board
 
 
 @contextmanager

@@ -10,8 +10,24 @@ import typer
 
 from tacit.cli.completing import ALGORITHMS, PROTECTIONS, RUNTIMES, one_of
 from tacit.cli.graphs import refuse_to_overwrite, write_text
-from tacit.cli.progress import live, timekeeper
+from tacit.cli.progress import live, noticed, timekeeper
 from tacit.cli.reports import Html, refuse_unwritable, write_report
+from tacit.errors import InputError
+
+StatusPort = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=65535,
+        help="Of processes: serve how every agent is, as JSON, at /status on this port of the loopback, for "
+        "`tacit explore --watch`; 0 takes a free one.",
+    ),
+]  # fmt: skip
+
+
+def refuse_status(port: int | None, runtime: str) -> None:
+    """Refuse to serve how processes are where none run."""
+    if port is not None and runtime != "peers":
+        raise InputError(f"status is of processes, and the runtime is {runtime}: use peers.")
 
 
 def solve(
@@ -48,6 +64,7 @@ def solve(
         ),
     ] = None,
     max_rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds.")] = None,
+    status: StatusPort = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")] = False,
 ) -> None:
     """Solve a private problem.
@@ -67,9 +84,10 @@ def solve(
         task, sigma=sigma, sums=sums, protect=cast(Any, protect), hide=hide, tree=not no_tree, algorithm=algorithm,
         runtime=runtime, max_rounds=max_rounds,
     )  # fmt: skip
+    refuse_status(status, task.runtime)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # stamps and cautions are in the record, and the summary shows them
-        with live("Agreeing", task.runtime, quiet=quiet) as on_progress:
+        with live("Agreeing", task.runtime, quiet=quiet) as shown, noticed(shown, status) as on_progress:
             keeper = timekeeper(on_progress, task.runtime, wanted=html is not None)
             answer = task.solve(keeper or on_progress)
     if json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.reports import Html
-from tacit.cli.solve import solve
+from tacit.cli.solve import StatusPort, solve
 from tacit.errors import InputError
 
 
@@ -19,6 +19,7 @@ def up(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
     html: Html = None,
+    status: StatusPort = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table of agents.")] = False,
 ) -> None:
     """Run every agent as a process of its own, over mutually authenticated TLS, on this machine.
@@ -34,4 +35,4 @@ def up(
                 f"{problem} has {there} agents, not {agents}: every agent has a cost of its own there. Change "
                 "[graph] and [costs], or leave --agents out."
             )
-    solve(problem, json=json, html=html, quiet=quiet, runtime="peers")
+    solve(problem, json=json, html=html, status=status, quiet=quiet, runtime="peers")

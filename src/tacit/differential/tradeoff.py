@@ -38,6 +38,19 @@ class TradeOff:
             high *= 2.0
         return cls(float(brentq(lambda mu: cls(mu).delta(epsilon) - delta, 0.0, high, xtol=1e-14, rtol=1e-14)))
 
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest ε at which δ(ε) is *delta*: 0 where it is less without any."""
+        from scipy.optimize import brentq
+
+        if self.delta(0.0) <= delta:
+            return 0.0
+        if math.isinf(self.mu):
+            return math.inf
+        high = 1.0
+        while self.delta(high) > delta:
+            high *= 2.0
+        return float(brentq(lambda epsilon: self.delta(epsilon) - delta, 0.0, high, xtol=1e-12))
+
     def false_negatives(self, false_positives: float) -> float:
         """Return the least share of missed changes at a share of false alarms: Φ(Φ⁻¹(1 − β) − μ)."""
         return float(ndtr(ndtri(1.0 - false_positives) - self.mu))

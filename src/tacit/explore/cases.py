@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 
 from tacit.algorithms import ALGORITHMS
 from tacit.auditing import AuditReport, BestEstimate, audit
 from tacit.costs import Quadratic
-from tacit.masks import LEVELS, Level, masks_at
+from tacit.masks import LEVELS, Level, has_sigma, masks_at
 from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Progress
 from tacit.solving import Answer, Problem, ProblemFile, load_problem
-from tacit.solving.clinics import clinics
+from tacit.solving.clinics import clinic_records, clinics
 from tacit.solving.illustration import POINTS, TRIANGLE
 
 CHOICES = ("auto", *ALGORITHMS)
@@ -34,8 +34,13 @@ class Case:
     name: str
     task: ProblemFile
     says: str
-    is_own: bool = False
-    """Whether these are somebody's own data: then no number of theirs is shown."""
+    file: Path | None = None
+    """Where somebody's own data are: then no number of theirs is shown."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are somebody's own data."""
+        return self.file is not None
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -73,9 +78,10 @@ def small_grid() -> Problem:
     return Problem(nx.circulant_graph(len(_BUSES), [1, 2]), costs)
 
 
+CLINICS = "Twenty clinics"
 _MADE_UP: tuple[tuple[str, Callable[[], Problem], str], ...] = (
     ("The paper's triangle", triangle, "Three agents agree on the mean of their points."),
-    ("Twenty clinics", clinics, "Twenty clinics fit one logistic regression on made-up records."),
+    (CLINICS, clinics, "Twenty clinics fit one logistic regression on made-up records."),
     ("A small grid", small_grid, "Six buses agree on a price; what each needs and what its unit costs is private."),
 )
 EXAMPLES: Mapping[str, Callable[[], Problem]] = {name: make for name, make, _ in _MADE_UP}
@@ -85,16 +91,32 @@ def example(name: str) -> Case:
     """Return a made-up problem, about which everything may be shown."""
     make, says = next((make, says) for called, make, says in _MADE_UP if called == name)
     task = ProblemFile(
-        problem=make(), names=(), notes=(), privacy=None, protect=None, hide=None, algorithm="auto", tree=True,
-        weights=None, tolerance=TOLERANCE, max_rounds=MAX_ROUNDS, runtime="stacked",
+        problem=_reached_in_order(make()), names=(), notes=(), privacy=None, protect=None, hide=None,
+        algorithm="auto", tree=True, weights=None, tolerance=TOLERANCE, max_rounds=MAX_ROUNDS, runtime="stacked",
     )  # fmt: skip
     return Case(name, task, says)
 
 
+def _reached_in_order(problem: Problem) -> Problem:
+    """Return the problem with its agents in an order in which each is linked to one before it.
+
+    So a file of links names them in that order, and a seed makes the same masks of it.
+    """
+    network = problem.network
+    graph: nx.Graph[Any] = nx.Graph([(network.agents[i], network.agents[j]) for i, j in network.links])
+    order = [network.agents[0], *(agent for _, agent in nx.bfs_edges(graph, network.agents[0]))]
+    ordered: nx.Graph[Any] = nx.Graph()
+    ordered.add_nodes_from(order)
+    ordered.add_edges_from(graph.edges())
+    costs = dict(zip(network.agents, problem.costs, strict=True))
+    return Problem(ordered, [costs[agent] for agent in order])
+
+
 def own(path: str | Path) -> Case:
     """Return the problem in somebody's file."""
-    task = load_problem(Path(path).expanduser())
-    return Case(Path(path).name, task, " ".join(task.notes), is_own=True)
+    file = Path(path).expanduser()
+    task = load_problem(file)
+    return Case(file.name, task, " ".join(task.notes), file)
 
 
 def run_case(case: Case, choices: Choices, on_progress: Callable[[Progress], None]) -> Answer:
@@ -130,22 +152,41 @@ def _surely(belief: BestEstimate | None) -> str:
 
 
 def as_problem_file(case: Case, choices: Choices) -> str | None:
-    """Return a made-up problem as a file, where its costs can stand in one; None otherwise."""
+    """Return a made-up problem as a file, with how it is to be run; nothing of somebody's own data."""
     import tomli_w
 
-    problem = case.task.problem
-    costs: dict[str, Any] = {}
-    for agent, cost in zip(case.agents, problem.costs, strict=True):
-        if case.is_own or not isinstance(cost, Quadratic):
-            return None
-        costs[agent] = {"P": cost.P.tolist(), "q": cost.affine.tolist()}
-    privacy: dict[str, Any] = {"level": choices.level}
-    if choices.level in ("affine", "quadratic"):
-        privacy["sigma"] = choices.sigma
+    if case.is_own:
+        return None
+    links = sorted(case.task.problem.network.links, key=lambda ends: (max(ends), min(ends)))
+    costs = _logistic if case.name == CLINICS else _quadratics
     contents = {
-        "graph": {"links": [[case.agents[i], case.agents[j]] for i, j in problem.network.links]},
-        "costs": {"family": "quadratic", "agents": costs},
-        "privacy": privacy,
-        "algorithm": {"name": choices.algorithm},
+        "graph": {"links": [[case.agents[min(ends)], case.agents[max(ends)]] for ends in links]},
+        "costs": costs(case),
+        **settings(choices),
     }
     return f"# {case.name}\n\n" + tomli_w.dumps(contents)
+
+
+def settings(choices: Choices) -> dict[str, Any]:
+    """Return how a problem is to be run, as a problem file has it."""
+    privacy: dict[str, Any] = {"level": choices.level}
+    if has_sigma(choices.level):
+        privacy["sigma"] = choices.sigma
+    if choices.seed is not None and choices.level != "none":
+        privacy["seed"] = choices.seed
+    return {"privacy": privacy, "algorithm": {"name": choices.algorithm}}
+
+
+def _quadratics(case: Case) -> dict[str, Any]:
+    costs = cast(Sequence[Quadratic], case.task.problem.costs)
+    agents = {
+        agent: {"P": cost.P.tolist(), "q": cost.affine.tolist()}
+        for agent, cost in zip(case.agents, costs, strict=True)
+    }
+    return {"family": "quadratic", "agents": agents}
+
+
+def _logistic(case: Case) -> dict[str, Any]:
+    made_up = dict(zip(map(str, clinics().network.agents), clinic_records(), strict=True))
+    agents = {agent: {"A": made_up[agent][0].tolist(), "y": made_up[agent][1].tolist()} for agent in case.agents}
+    return {"family": "logistic", "l2": 1.0, "intercept": True, "agents": agents}

@@ -36,8 +36,8 @@ def listen(port: int) -> socket.socket:
     return sock
 
 
-def serve(sketch: Sketch, name: str, *, port: int = 0, on_ready: Callable[[str], None]) -> None:
-    """Serve the page until somebody stops it; *on_ready* takes its address."""
+def serve(sketch: Sketch, name: str, *, watched: str = "", port: int = 0, on_ready: Callable[[str], None]) -> None:
+    """Serve the page until somebody stops it; *on_ready* takes its address, and *watched* is a federation."""
     refuse_without_extra()
     import uvicorn
     from fastapi import FastAPI
@@ -50,8 +50,8 @@ def serve(sketch: Sketch, name: str, *, port: int = 0, on_ready: Callable[[str],
     token = secrets.token_urlsafe(24)
     app = FastAPI(openapi_url=None)
     ui.run_with(
-        app, root=lambda: page(sketch, name), title="tacit explore", dark=None, favicon="◇", language="en-US",
-        show_welcome_message=False, reconnect_timeout=30.0, tailwind=False,
+        app, root=lambda: page(sketch, name, watched), title="tacit explore", dark=None, favicon="◇",
+        language="en-US", show_welcome_message=False, reconnect_timeout=30.0, tailwind=False,
     )  # fmt: skip
     guarded: Any = Guard(app, port=port, token=token)
 

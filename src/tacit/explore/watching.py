@@ -1,112 +1,139 @@
-"""A federation as it goes: who is up, in which round, waiting for whom and for how long.
+"""A federation as it goes: who is up, in which round, waiting for whom and for how long, and its links.
 
-Members are asked at their metrics' address, which has their bulletin; nothing in it depends on a cost. Fetching is
-an argument.
+What is known of a member is its bulletin; nothing in it depends on a cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal
-from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, build_opener
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-import msgspec
+import networkx as nx
 
-from tacit.errors import InputError
-from tacit.runtimes.peers.bulletin import Bulletin
+from tacit.runtimes.peers import LinkTimes
+from tacit.runtimes.peers.bulletin import Bulletin, LinkNews
+from tacit.runtimes.peers.spells import Ends, Spell
 
-PATIENCE = 2.0
-"""Seconds for one answer."""
-_MOST = 1 << 20  # bytes of one answer
-_TOGETHER = 16  # addresses that are asked at the same time
-
-Doings = Literal["up", "waits", "gone"]
-Fetch = Callable[[str], bytes]
+Doings = Literal["up", "waits", "done", "away", "silent", "failed"]
+_WORDS: dict[Doings, str] = {
+    "up": "up", "waits": "waits", "done": "done", "away": "away", "silent": "silent",
+    "failed": "its links have failed",
+}  # fmt: skip
+_OVER = ("ended", "parted", "erased")  # phases after the last round
+HEAD_OF_NEWS = ("member", "state", "phase", "round", "waiting for", "links up")
 
 
 @dataclass(frozen=True, slots=True)
 class MemberNews:
-    """What one address says."""
+    """How one member is."""
 
-    address: str
-    bulletin: Bulletin | None
+    member: str
+    """Its name, or the address that was asked where nobody answers."""
+    state: Doings
+    bulletin: Bulletin | None = None
     trouble: str = ""
-    """Why there is no bulletin."""
+    """Why it is not up, in a few words."""
+    place: str = ""
+    """Where that was asked."""
+    named: bool = True
+    """Whether it is known who that is."""
+
+    @classmethod
+    def of(cls, bulletin: Bulletin, *, age: float = 0.0, fresh: float = 10.0) -> MemberNews:
+        """Return what a bulletin of *age* seconds says; once it is not *fresh*, its agent counts as silent."""
+        over = bulletin.phase in _OVER
+        late = age > fresh and not over
+        state: Doings = (
+            "failed" if bulletin.failed else "done" if over else "silent" if late
+            else "waits" if bulletin.awaited else "up"
+        )  # fmt: skip
+        return cls(bulletin.name, state, bulletin, f" for {age:.0f} s" if state == "silent" else "")
 
     @property
-    def state(self) -> Doings:
-        """Whether it is up, waits for somebody, or gives no answer."""
-        if self.bulletin is None or self.bulletin.failed:
-            return "gone"
-        return "waits" if self.bulletin.awaited else "up"
+    def is_there(self) -> bool:
+        """Whether it runs, or has ended well."""
+        return self.state in ("up", "waits", "done")
 
     def row(self) -> tuple[str, ...]:
         """Return it as cells: member, state, phase, round, waiting for, links."""
-        b = self.bulletin
+        b, state = self.bulletin, f"{_WORDS[self.state]}{self.trouble}"
         if b is None:
-            return (urlsplit(self.address).netloc, f"no answer: {self.trouble}", "–", "–", "–", "–")
-        waiting = f"{b.awaited}, for {b.waited:.0f} s" if b.awaited else "nobody"
-        state = "its links have failed" if b.failed else "waits" if b.awaited else "up"
-        return (b.name, state, b.phase, str(b.round), waiting, f"{sum(n.up for n in b.links)} of {len(b.links)}")
+            return (self.member, state, "–", "–", "–", "–")
+        waiting = f"{b.awaited}, for {b.waited:.0f} s" if b.awaited and self.state == "waits" else "nobody"
+        links = f"{sum(n.up for n in b.links)} of {len(b.links)}"
+        return (b.name, state, b.phase, str(b.round), waiting, links)
 
 
-HEAD_OF_NEWS = ("member", "state", "phase", "round", "waiting for", "links up")
-
-
-def addresses_in(text: str) -> list[str]:
-    """Return the addresses that somebody has typed, with blanks or commas between them, as pages to ask.
-
-    >>> addresses_in("9401, 127.0.0.1:9402")
-    ['http://127.0.0.1:9401/status', 'http://127.0.0.1:9402/status']
-    """
-    return [_address(word) for word in text.replace(",", " ").split()]
-
-
-def _address(word: str) -> str:
-    full = f"127.0.0.1:{word}" if word.isdigit() else word
-    full = full if "://" in full else f"http://{full}"
-    parts = urlsplit(full)
-    try:
-        port = parts.port
-    except ValueError:
-        port = None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port is None:
-        raise InputError(f"{word} is no address: give a port, or a host and a port, as in 127.0.0.1:9401.")
-    return f"{parts.scheme}://{parts.netloc}/status"
-
-
-def fetched(address: str) -> bytes:
-    """Return what stands at an address; no proxy is asked."""
-    with build_opener(ProxyHandler({})).open(address, timeout=PATIENCE) as reply:
-        return bytes(reply.read(_MOST))
-
-
-def ask(addresses: Iterable[str], fetch: Fetch = fetched) -> list[MemberNews]:
-    """Return what every address says of its member, all asked at the same time."""
-    with ThreadPoolExecutor(_TOGETHER) as pool:
-        return list(pool.map(lambda address: _news(address, fetch), addresses))
-
-
-def _news(address: str, fetch: Fetch) -> MemberNews:
-    try:
-        return MemberNews(address, msgspec.json.decode(fetch(address), type=Bulletin))
-    except msgspec.MsgspecError:
-        return MemberNews(address, None, "what answers there is no agent")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)  # what a URL could not be opened for
-        return MemberNews(address, None, str(getattr(reason, "strerror", None) or reason))
-
-
-def summary(news: list[MemberNews]) -> str:
+def summary(news: Sequence[MemberNews]) -> str:
     """Return the whole federation in a sentence."""
-    there = [each.bulletin for each in news if each.bulletin is not None]
+    there = [each for each in news if each.is_there]
     if not there:
         return "Nobody answers."
-    rounds = [b.round for b in there]
-    awaited = sorted({b.awaited for b in there if b.awaited})
-    where = f"round {rounds[0]}" if min(rounds) == max(rounds) else f"rounds {min(rounds)} to {max(rounds)}"
-    waiting = f"; {', '.join(awaited)} is waited for" if awaited else ""
-    return f"{len(there)} of {len(news)} members answer, in {where}{waiting}."
+    verb = "answers" if len(there) == 1 else "answer"
+    if all(each.state == "done" for each in there):
+        return f"{len(there)} of {len(news)} members {'is' if len(there) == 1 else 'are'} done."
+    rounds = [each.bulletin.round for each in there if each.bulletin is not None]
+    awaited = sorted({each.bulletin.awaited for each in there if each.bulletin and each.state == "waits"})
+    where = "" if not rounds else f", in round {rounds[0]}"
+    if rounds and min(rounds) != max(rounds):
+        where = f", in rounds {min(rounds)} to {max(rounds)}"
+    waiting = f"; {', '.join(awaited)} {'is' if len(awaited) == 1 else 'are'} waited for" if awaited else ""
+    return f"{len(there)} of {len(news)} members {verb}{where}{waiting}."
+
+
+@dataclass(slots=True)
+class Vigil:
+    """What was seen since somebody began to look."""
+
+    start: float
+    """When that was, on the clock of the looks."""
+    news: tuple[MemberNews, ...] = ()
+    """The latest."""
+    _spells: dict[Ends, list[Spell]] = field(default_factory=dict)
+    _up: set[Ends] = field(default_factory=set)
+    _until: float = 0.0
+
+    def take(self, news: Iterable[MemberNews], now: float) -> None:
+        """Take what all members say at one moment; of a link, either end may say that it is up.
+
+        Where nobody answers any more, those who did are shown with what they reported last.
+        """
+        self.news = tuple(each for new in news for each in self._remembered(new))
+        self._until = now - self.start
+        reported: dict[Ends, list[LinkNews]] = {}
+        for each in self.news:
+            for n in each.bulletin.links if each.bulletin is not None else ():
+                one, other = sorted((each.member, n.neighbour))
+                reported.setdefault((one, other), []).extend([n] if each.is_there else [])
+        for link, ends in reported.items():
+            self._note(link, any(n.up for n in ends), next((n.trouble for n in ends if n.trouble), "no answer"))
+
+    def _remembered(self, new: MemberNews) -> list[MemberNews]:
+        before = [each for each in self.news if each.place == new.place and each.named]
+        if new.named or not before:
+            return [new]
+        return [
+            each if each.state == "done" else replace(each, state="away", trouble=new.trouble) for each in before
+        ]
+
+    def _note(self, link: Ends, up: bool, trouble: str) -> None:
+        spells = self._spells.setdefault(link, [])
+        if up and link in self._up:
+            spells[-1] = spells[-1]._replace(end=self._until)
+        elif up:
+            spells.append(Spell(self._until, self._until))
+        elif link in self._up:
+            spells[-1] = Spell(spells[-1].start, self._until, trouble)
+        (self._up.add if up else self._up.discard)(link)
+
+    def times(self) -> LinkTimes:
+        """Return when links were up, since somebody began to look."""
+        return LinkTimes(self._until, {link: tuple(spells) for link, spells in self._spells.items()})
+
+    def graph(self) -> nx.Graph[Any]:
+        """Return the members and their links, as they have named them."""
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(each.member for each in self.news)
+        graph.add_edges_from(self._spells)
+        return graph

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tacit.certificates import Exposure, Ledger, Release, Review
+from tacit.differential.budget import mu_for
 from tacit.errors import FileError, InputError, RefusedError
 from tacit.federation.earlier import entry_name, newcomers, refusal, released_by
 from tacit.federation.entries import (
@@ -113,6 +114,18 @@ def permit(
                 book.add(unnamed(book, new), left=case.left, came=came, accept_changes=accept)
 
     return Permit(enter, accepted)
+
+
+def refuse_unaffordable(manifest: Manifest, file: Path, consent: Consent) -> None:
+    """Refuse a series whose noisy answers together would exceed what the ledger allows, before its first run."""
+    promised, runs = manifest.promised(), manifest.repeat.runs
+    with _opened(file) as book:
+        answered = book.answered(consent.cost_version)
+    if promised is None or answered is None or runs == 1:
+        return
+    why = answered.refusal(mu_for(answered.unit, promised.guarantee), runs=runs)
+    if why is not None:
+        raise RefusedError(f"{manifest.title} is refused: {why}. Agree on fewer runs, or on a smaller epsilon.")
 
 
 def _opened(file: Path) -> Ledger:

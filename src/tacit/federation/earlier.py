@@ -16,6 +16,7 @@ import networkx as nx
 
 from tacit.certificates import Exposure, Release
 from tacit.certificates.composition import exposures_to_any
+from tacit.certificates.release import exact
 from tacit.errors import InputError, RefusedError
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Earlier, Model
@@ -36,12 +37,14 @@ def remembered(manifest: Manifest) -> list[Earlier]:
     """Return the runs before a manifest and its own, for the one that follows."""
     masks = manifest.privacy
     sigma = masks.effective_sigma if has_sigma(masks.level) else None
+    promised = manifest.promised()
     own = Earlier(
         name=entry_name(manifest, manifest.epoch, manifest.session()),
         members=list(manifest.members),
         links=manifest.links,
         level=masks.level,
         sigma=sigma,
+        answer=msgspec.UNSET if promised is None else promised.guarantee,
     )
     return [*manifest.earlier, own]
 
@@ -57,19 +60,21 @@ def released_by(run: Earlier) -> Release:
     """Return an earlier run as ledgers know it."""
     graph: nx.Graph[str] = nx.Graph(run.links)
     graph.add_nodes_from(run.members)
-    return Release.of(run.name, graph, sigma=run.sigma or math.inf, basis=run.level)
+    answer = None if run.answer is msgspec.UNSET else run.answer
+    return Release.of(run.name, graph, sigma=run.sigma or math.inf, basis=run.level, answer=answer)
 
 
 def told_together(manifest: Manifest) -> tuple[Exposure, ...]:
     """Return what the run of a manifest and those before it tell exactly of single members.
 
-    To everybody, or to as many as the manifest is made for. Records count as unchanged.
+    To everybody, or to as many as the manifest is made for. Records count as unchanged. Sums that carry noise tell
+    nothing exactly.
     """
     if not manifest.earlier or manifest.privacy.level == "none":
         return ()
     now = remembered(manifest)[-1]
     releases = [released_by(run) for run in (*manifest.earlier, now) if run.level != "none"]
-    return exposures_to_any(releases, manifest.privacy.any)
+    return exposures_to_any(exact(releases), manifest.privacy.any)
 
 
 def refuse_exposure(manifest: Manifest, *, accepted: bool) -> None:

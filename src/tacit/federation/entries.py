@@ -37,11 +37,13 @@ def release_of(manifest: Manifest, consent: Consent, *, draw: str) -> Release:
         raise RefusedError(
             f"{name} is refused: the manifest hides nothing (level = none), and no budget covers that."
         )
+    promised = manifest.promised()
     return Release.of(
         name,
         manifest.network().graph,
         sigma=masks.effective_sigma,
         basis=masks.level,
+        answer=None if promised is None else promised.guarantee,
         cost_version=consent.cost_version,
         versions=consent.versions,
         changed=consent.changed,

@@ -43,4 +43,5 @@ def certified(manifest: Manifest, *, any: int | None = None, telling: Declared |
     certificate = certify(network, any=t, sigma=masks.effective_sigma, hide=masks.hide)
     counted, coverage = telling or telling_of(manifest), coverage_of(manifest) or GENERAL[masks.level]
     stamps = (*nothing_hidden(coverage, []), *(() if counted is None else counted.stamps))
-    return of_run(certificate, coverage=coverage, stamps=stamps, pairing=masks.pairing)
+    noisy = masks.promise is not None
+    return of_run(certificate, coverage=coverage, stamps=stamps, pairing=masks.pairing, noisy=noisy)

@@ -46,6 +46,14 @@ class Leaving:
         if not self.members:
             return
         who, alone = conjoined(self.members), len(self.members) == 1
+        promised = self.after.promised()
+        if promised is not None:
+            yield (
+                f"What it costs {who}, and those who stay: nothing by subtraction, since sums before and after "
+                "carry noise of their own. If anything was published before, it counts as an answer: a record "
+                f"of those who stay has spent μ = {promised.guarantee.mu:.4g} twice, and squares add up."
+            )
+            return
         its, summed = ("its", "") if alone else ("their", ", summed over them at least")
         exposure = (
             f"the sums at the points visited so far, with and without {who}, tell {its} contribution there{summed}"

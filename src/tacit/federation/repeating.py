@@ -139,6 +139,11 @@ class Series:
     def _of(self, number: int) -> Played:
         return next((run for run in self._memory.runs if run.number == number), Played(number))
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether some run of it has."""
+        return bool(self._memory.runs)
+
     def ahead(self) -> Iterator[Turn]:
         """Yield the runs that are not over, each when the one before it is."""
         for number in range(1, len(self) + 1):
@@ -167,11 +172,15 @@ class Series:
         return self.folder / f"{self.me}-{turn.manifest.session()[:12]}.done"
 
     def begin(self, turn: Turn, records: str) -> None:
-        """Remember that a run begins, with these *records*; refuse others than before, unless all accept that."""
+        """Remember that a run begins, with these *records*; refuse others than before, unless all accept that.
+
+        Where answers carry noise, nothing is told by subtraction, and a refusal would tell that something changed.
+        """
         before = next(
             (run for run in reversed(self._memory.runs) if run.number < turn.number and run.records), None
         )
-        if before is not None and before.records != records and self.manifest.repeat.changes != "accept":
+        accepted = self.manifest.repeat.changes == "accept" or self.manifest.privacy.promise is not None
+        if before is not None and before.records != records and not accepted:
             raise RefusedError(
                 f"run {turn.number} of {len(self)} is refused: the records are not those of run {before.number}. "
                 "The sums of both runs are told, and their difference is that of the records that came or went. "

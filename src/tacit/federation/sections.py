@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from tacit.differential import DifferentialPrivacy
+from tacit.differential import AnswerGuarantee, DifferentialPrivacy
 from tacit.errors import InputError
 from tacit.masks import LEVELS, Mechanism, has_sigma
 from tacit.runtimes.peers.seat import PATIENCE, SILENCE
@@ -94,6 +94,8 @@ class Earlier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: str
     sigma: float | None = None
     """None for secret sums."""
+    answer: AnswerGuarantee | msgspec.UnsetType = msgspec.UNSET
+    """What held of its answer, where that carried noise: nothing is told by subtraction then."""
 
     def checked(self) -> None:
         """Refuse what no run can have been."""

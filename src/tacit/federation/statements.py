@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import msgspec
 from tacit.certificates import Certificate, Exposure, exposing, limits, privacy_lines
 from tacit.certificates.finite import finite_or_none
 from tacit.costs import Family
-from tacit.differential import AnswerGuarantee
+from tacit.differential import AnswerGuarantee, TradeOff
 from tacit.federation.declared import UNCOUNTED, telling_of
 from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
@@ -67,7 +68,8 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
     certificate = certified(manifest, telling=telling)
     exposures = {str(each): each for each in (*accepted, *(e for e in told_together(manifest) if me in e.agents))}
     stamps = [Stamp(reason="history", sentence=f"{text}.", agents=each.agents) for text, each in exposures.items()]
-    if manifest.repeat.changes == "accept":
+    promised = manifest.promised()
+    if manifest.repeat.changes == "accept" and promised is None:
         stamps.append(Stamp(reason="history", sentence=_CHANGING, voids=False))
     stamps += [*of_masks(mechanism), *nothing_hidden(coverage, [me]), *of_network(manifest.network())]
     if 1 < len(neighbours) <= manifest.privacy.any:
@@ -76,16 +78,30 @@ def statements_of(manifest: Manifest, me: str, cost: Family, *, accepted: Iterab
     stamps += [] if telling is None else telling.stamps
     stamps = stamps if certificate is None else exposing(stamps, certificate)
     own = [f"{me}'s masks hide {coverage}."] * coverage.keeps_a_secret
-    if manifest.epoch:
+    if manifest.epoch and promised is None:
         own.append(f"This was epoch {manifest.epoch}: {_told_by_subtraction(manifest.left)}")
     void = sum(stamp.voids for stamp in stamps)
     lines = privacy_lines(stamps, certificate)
     lines = [*lines[:void], *own, *lines[void:], *([] if certificate is None else limits(certificate))]
-    promised = manifest.promised()
     if promised is not None:
-        return Statements(stamps, certificate, [*lines, promised.guarantee.statement()], promised.guarantee)
+        lines += [promised.guarantee.statement(), *_of_several_runs(manifest, promised.guarantee)]
+        return Statements(stamps, certificate, lines, promised.guarantee)
     lines += [UNCOUNTED] * (telling is None and manifest.model is not None)
     return Statements(stamps, certificate, lines)
+
+
+def _of_several_runs(manifest: Manifest, guarantee: AnswerGuarantee) -> list[str]:
+    """Return what noisy answers tell together, where there are several: of a series, or of a run with epochs."""
+    runs, epochs = manifest.repeat.runs, 1 + manifest.epoch
+    if runs * epochs == 1:
+        return []
+    what = [f"{runs} runs"] * (runs > 1) + [f"{epochs} epochs"] * (epochs > 1)
+    mu = guarantee.mu * math.sqrt(runs * epochs)  # later epochs have fewer members, and the same promise
+    together = f"μ = {mu:.4g}, which is ({TradeOff(mu).epsilon(guarantee.delta):.3g}, {guarantee.delta:g})"
+    return [
+        f"{conjoined(what)} add up to {together} for a {guarantee.unit} that is in all of them. Every one has "
+        "shares of its own: records may change in between, and members come and go, without telling more."
+    ]
 
 
 def _told_by_subtraction(left: list[str]) -> str:

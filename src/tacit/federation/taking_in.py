@@ -51,6 +51,13 @@ class TakingIn:
 
     def _costs_of_newcomers(self) -> Iterator[str]:
         who, colluders = conjoined(self.newcomers), self.after.privacy.any
+        promised = self.after.promised()
+        if promised is not None:
+            yield (
+                f"What it costs {who}: μ = {promised.guarantee.mu:.4g}, as everybody. Nothing is told by "
+                "subtraction: the answer carries noise of its own."
+            )
+            return
         if len(self.newcomers) == 1:
             yield (
                 f"What it costs {who}: all it brings. The sums of the runs before and of this one differ in {who} "
@@ -70,10 +77,11 @@ class TakingIn:
             )
 
     def _costs_of_others(self) -> Iterator[str]:
-        yield (
-            "What it costs the others: nothing, while their records are those of before: the sums over them were "
-            "told already. Ledgers of whoever has changed some say what that tells."
-        )
+        if self.after.promised() is None:
+            yield (
+                "What it costs the others: nothing, while their records are those of before: the sums over them "
+                "were told already. Ledgers of whoever has changed some say what that tells."
+            )
         if self.certificate is not None:
             aware = ", and the word that one knows the above" * bool(self.exposures)
             yield f"What it costs in everybody's ledger: ε = {self.certificate.epsilon:.3g}{aware}."

@@ -16,6 +16,7 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from tacit.learning.account import Account
+    from tacit.learning.describing import Description, Histogram, describe, histogram
     from tacit.learning.encoding import PrivateOneHotEncoder
     from tacit.learning.huber import PrivateHuberRegressor
     from tacit.learning.imputing import PrivateImputer
@@ -29,6 +30,8 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "Account",
     "Dataset",
+    "Description",
+    "Histogram",
     "PrivateElasticNet",
     "PrivateHuberRegressor",
     "PrivateImputer",
@@ -40,11 +43,15 @@ __all__ = [
     "PrivateRidge",
     "PrivateStandardScaler",
     "Summary",
+    "describe",
+    "histogram",
 ]
 
 _HOMES = {
     "Account": "account",
     "Dataset": "outside",
+    "Description": "describing",
+    "Histogram": "describing",
     "PrivateElasticNet": "linear",
     "PrivateHuberRegressor": "huber",
     "PrivateImputer": "imputing",
@@ -56,6 +63,8 @@ _HOMES = {
     "PrivateRidge": "linear",
     "PrivateStandardScaler": "scaling",
     "Summary": "inference",
+    "describe": "describing",
+    "histogram": "describing",
 }
 
 

@@ -22,7 +22,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
-from tacit.learning.promised import close, fitted, promise_of
+from tacit.learning.promised import close, errors_of, fitted, promise_of, score_noise
 from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.spelling import did_you_mean
@@ -68,13 +68,14 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         epsilon: float | None = None,
         delta: float | None = None,
         clip: float | None = None,
+        records: int | None = None,
     ) -> None:
         self.C, self.l1_ratio, self.fit_intercept, self.classes = C, l1_ratio, fit_intercept, classes
         self.class_weight = class_weight
         self.tol, self.max_iter = tol, max_iter
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
-        self.epsilon, self.delta, self.clip = epsilon, delta, clip
+        self.epsilon, self.delta, self.clip, self.records = epsilon, delta, clip, records
 
     labels = None  # there is nothing to limit: classes are declared
 
@@ -101,6 +102,13 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         self.coef_ = answer.x[None, :p]
         self.intercept_ = answer.x[p:] if self.fit_intercept else np.zeros(1)
         close(self, answer, table)
+        errors = errors_of(answer)
+        self.standard_errors_ = errors[None, :p]
+        self.intercept_standard_error_ = errors[p:] if self.fit_intercept else np.zeros(1)
+
+    def score_noise(self, X: Any, y: Any, *, draws: int = 200, seed: int | None = None) -> float:
+        """Return the deviation that noise gives the accuracy on these records."""
+        return score_noise(self, X, y, draws=draws, seed=seed)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: of the second class, or of every class where there are more than two."""

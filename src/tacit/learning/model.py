@@ -136,11 +136,11 @@ class PrivateModel(Shown, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._refuse_settings()
-        return self._fit(
-            read(
-                self, X, y, groups, numeric_target=self._numeric_target, sample_weight=sample_weight, offset=offset
-            )
-        )
+        table = read(
+            self, X, y, groups, numeric_target=self._numeric_target, sample_weight=sample_weight, offset=offset,
+            mapped=self._has_promise,
+        )  # fmt: skip
+        return self._fit(table)
 
     def fit_named(
         self,
@@ -161,7 +161,7 @@ class PrivateModel(Shown, BaseEstimator):
         self._refuse_settings()
         table = read(
             self, X, y, groups, numeric_target=self._numeric_target, columns=columns, target=target,
-            sample_weight=sample_weight, offset=offset,
+            sample_weight=sample_weight, offset=offset, mapped=self._has_promise,
         )  # fmt: skip
         return self._fit(table, dropped)
 

@@ -25,6 +25,8 @@ from tacit.typing import Array
 DEALT = 5
 """Parties that rows are dealt out to, one after the other, where nobody says whose they are."""
 
+_LARGE = 1e99  # what costs take as a number, and stands for all beyond where nothing may be refused
+
 
 @dataclass(frozen=True, slots=True)
 class Party:
@@ -205,12 +207,19 @@ def read(
     sample_weight: Any = None,
     offset: Any = None,
     gaps: bool = False,
+    mapped: bool = False,
 ) -> Table:
-    """Return the records, party by party; *groups* says which party holds each row. *gaps* may be NaN."""
+    """Return the records, party by party; *groups* says which party holds each row. *gaps* may be NaN.
+
+    *mapped* is for answers that are to be differentially private: a gap is a zero and an infinite number a large
+    one, and nothing that depends on a record's value is refused.
+    """
     columns = columns or named_columns(X)
     X = _numbers(estimator, X, groups)
     names, member = members(groups, len(X))
     target = target or _target_name(y)
+    if mapped:
+        X, y = _cut_off(X), _without_gaps(y, numeric=numeric_target)
     labels = np.zeros(len(X)) if y is None else _labels(y, X, names, member, target, numeric=numeric_target)
     columns = tuple(columns or (f"x{k}" for k in range(X.shape[1])))
     _refuse_gaps(np.where(np.isnan(X), 0.0, X) if gaps else X, names, member, columns)
@@ -397,6 +406,23 @@ def _labels(
             "those records."
         )
     return np.asarray(y)
+
+
+def _cut_off(numbers: Array) -> Array:
+    """Return the numbers with zeros for gaps, and none so large that a cost would refuse it."""
+    return np.asarray(np.clip(np.nan_to_num(numbers, nan=0.0), -_LARGE, _LARGE))
+
+
+def _without_gaps(y: Any, *, numeric: bool) -> Any:
+    """Return labels with a zero, or a word that is no class, in the place of every gap."""
+    if y is None:
+        return None
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        return _cut_off(y)
+    if y.dtype.kind == "O":
+        return np.array([(0.0 if numeric else "") if _is_gap(value) else value for value in y], dtype=object)
+    return y
 
 
 def _is_gap(value: Any) -> bool:

@@ -76,6 +76,8 @@ class Outcome(NamedTuple):
     doubt: Doubt | None = None
     noise: Array | None = None
     """The deviation of every unknown from noise shares, where the algorithm knows."""
+    errors: Array | None = None
+    """Standard errors that include it, where the algorithm knows."""
 
 
 def run_agent(
@@ -153,6 +155,7 @@ def run_agent(
         findings.facts,
         doubt,
         findings.noise,
+        findings.errors,
     )
 
 

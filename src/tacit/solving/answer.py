@@ -76,7 +76,8 @@ class Answer(Shown):
             self.network, members, any=any, sigma=sigma, link_scales=link_scales, hide=phase1.hide, quick=quick
         )
         stamps = (*beyond_the_network(self.record.stamps), *against(self.record.tells, size))
-        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing)
+        noisy = phase1.answer is not None
+        return of_run(certificate, coverage=phase1.coverage, stamps=stamps, pairing=phase1.pairing, noisy=noisy)
 
     @property
     def guarantee(self) -> AnswerGuarantee | None:
@@ -91,6 +92,11 @@ class Answer(Shown):
     def noise(self) -> Array | None:
         """The deviation of every unknown from noise shares, to first order; None where nobody knows it."""
         return None if self.record.noise is None else np.array(self.record.noise)
+
+    @property
+    def errors(self) -> Array | None:
+        """Standard errors of every unknown, of chance in the records and of noise; None where nobody knows them."""
+        return None if self.record.errors is None else np.array(self.record.errors)
 
     def for_public(self, *, within: float = WITHIN) -> PublicAnswer:
         """Return an answer to publish, private for every record against whoever sees it and nothing else.

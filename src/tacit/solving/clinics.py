@@ -7,6 +7,7 @@ import numpy as np
 
 from tacit.costs import Logistic
 from tacit.solving.problem import Problem
+from tacit.typing import Array
 
 
 def clinics(count: int = 20, *, features: int = 4, seed: int = 2026) -> Problem:
@@ -14,12 +15,20 @@ def clinics(count: int = 20, *, features: int = 4, seed: int = 2026) -> Problem:
 
     *seed* is of the data and the links. Masks never come from it.
     """
+    costs = [
+        Logistic(records, diagnosed, l2=1.0 / count, intercept=True)
+        for records, diagnosed in clinic_records(count, features=features, seed=seed)
+    ]
+    return Problem(nx.random_regular_graph(4, count, seed=1), costs)
+
+
+def clinic_records(count: int = 20, *, features: int = 4, seed: int = 2026) -> list[tuple[Array, Array]]:
+    """Return the made-up records of *count* clinics, and who was diagnosed."""
     rng = np.random.default_rng(seed)
     truth = rng.standard_normal(features + 1)
-    costs = []
+    made = []
     for _ in range(count):
         records = rng.standard_normal((int(rng.integers(15, 60)), features))
         chance = 1.0 / (1.0 + np.exp(-(records @ truth[:-1] + truth[-1])))
-        diagnosed = (rng.random(len(records)) < chance).astype(float)
-        costs.append(Logistic(records, diagnosed, l2=1.0 / count, intercept=True))
-    return Problem(nx.random_regular_graph(4, count, seed=1), costs)
+        made.append((records, (rng.random(len(records)) < chance).astype(float)))
+    return made

@@ -3,7 +3,7 @@ const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 export default {
   template: '<div class="chart" role="img" :aria-label="says"></div>',
-  props: { figure: String, twins: Object, says: String },
+  props: { figure: String, twins: Object, says: String, name: String },
   async mounted() {
     this.plotly = (await import("nicegui-plotly")).Plotly;
     this.draw();
@@ -26,7 +26,7 @@ export default {
                         { displayModeBar: false, displaylogo: false });
     },
     save(kind) {
-      this.plotly.downloadImage(this.$el, { format: kind, filename: "convergence", width: 900, height: 480, scale: kind === "png" ? 2 : 1 });
+      this.plotly.downloadImage(this.$el, { format: kind, filename: this.name, width: 900, height: Math.max(this.$el.offsetHeight, 320), scale: kind === "png" ? 2 : 1 });
     },
   },
 };

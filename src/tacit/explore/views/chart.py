@@ -20,10 +20,11 @@ def headline(figure: Any) -> str:
 
 
 class Chart(Element, component="chart.js", esm={"nicegui-plotly": str(_PLOTLY)}):
-    """One figure, which may be replaced."""
+    """One figure, which may be replaced; *name* is that of its files."""
 
-    def __init__(self, figure: Any) -> None:
+    def __init__(self, figure: Any, *, name: str) -> None:
         super().__init__()
+        self._props["name"] = name
         self._props["twins"] = twins()
         self.show(figure)
 

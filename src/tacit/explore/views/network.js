@@ -216,6 +216,9 @@ export default {
         for (const name of wanted) to[k].style.setProperty(name, style.getPropertyValue(name));
       });
       copy.querySelectorAll(".grip").forEach(each => each.remove());
+      const ours = ["data-link", "data-suggested", "data-agent", "tabindex", "aria-pressed"]; // and no XML, partly
+      copy.querySelectorAll("*").forEach(each => ours.forEach(name => each.removeAttribute(name)));
+      copy.setAttribute("role", "img");
       const [, , width, height] = this.box;
       copy.setAttribute("xmlns", SVG);
       copy.setAttribute("width", Math.round(900));

@@ -20,6 +20,7 @@ from tacit.explore.sources import GENERATORS, read_network
 from tacit.explore.undertaking import Undertaking
 from tacit.explore.views.drawing import Drawing
 from tacit.explore.views.parts import box, button, choice, field, file_field, mark, put, say, slider, tick, words
+from tacit.explore.views.take_away import Offer, TakeAway
 from tacit.explore.views.waiting import Waiting
 from tacit.report import html, page_of
 
@@ -174,21 +175,16 @@ class NetworkView:
             self.waiting = Waiting()
 
     def _exports(self) -> None:
-        with box("card", "section"):
-            words("Take it away", "h2")
-            with box("row"):
-                button("SVG", lambda: self.drawing.save("svg"), aria_label="Drawing as SVG")
-                button("PNG", lambda: self.drawing.save("png"), aria_label="Drawing as PNG")
-                button("Report", self._save_report, aria_label="Report as HTML")
-                button(
-                    "GraphML", lambda: ui.download.content(exporting.graphml(self.sketch), exporting.NETWORK_FILE)
-                )
-                button(
-                    "Problem file",
-                    lambda: ui.download.content(exporting.problem_file(self.sketch).encode(), "problem.toml"),
-                )
-            words("The same on a command line:", "p", "soft").classes("after")
-            self.command = words("", "code")
+        self.take_away = TakeAway(
+            {
+                "SVG": Offer("Drawing as SVG", lambda: self.drawing.save("svg")),
+                "PNG": Offer("Drawing as PNG", lambda: self.drawing.save("png")),
+                "Report": Offer("Report as HTML", self._save_report),
+                "GraphML": Offer("Network as GraphML", self._save_network),
+                "Problem file": Offer("Network and masks as a problem file", self._save_problem),
+            },
+            name="network",
+        )
 
     # what people do
 
@@ -312,6 +308,12 @@ class NetworkView:
         page = page_of(self.insight.certificate, network=self.sketch.graph, suggested=self.sketch.suggested)
         ui.download.content((await run.io_bound(html.html, page) or "").encode(), "certificate.html")
 
+    def _save_network(self) -> None:
+        ui.download.content(exporting.graphml(self.sketch.graph), exporting.NETWORK_FILE)
+
+    def _save_problem(self) -> None:
+        ui.download.content(exporting.problem_file(self.sketch).encode(), exporting.PROBLEM_FILE)
+
     # what follows from it
 
     def _take(self, sketch: Sketch, *, drawn: bool = False, anew: bool = False) -> None:
@@ -344,5 +346,5 @@ class NetworkView:
             say(name, label)
             say(value, text)
         say(self.sigma_line, "σ: none, sums are hidden whole" if sketch.sums else f"σ = {sketch.sigma:g}")
-        say(self.command, exporting.command_line(sketch))
+        self.take_away.tell(exporting.command_line(sketch))
         self.all_links.set_visibility(bool(sketch.suggested))

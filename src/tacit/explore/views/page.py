@@ -21,8 +21,8 @@ def colours() -> str:
     return f":root {{ {light} }} @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
 
 
-def page(sketch: Sketch, name: str) -> None:
-    """Write the whole page for one visitor."""
+def page(sketch: Sketch, name: str, watched: str = "") -> None:
+    """Write the whole page for one visitor; it begins with the federation that is *watched*, if there is one."""
     style = files("tacit.explore").joinpath("views", "style.css").read_text("utf-8")
     ui.add_head_html(f'<meta name="color-scheme" content="light dark"><style>{colours()}\n{style}</style>')
     with box("explorer"):
@@ -35,5 +35,5 @@ def page(sketch: Sketch, name: str) -> None:
         with tabs.panel("Run"):
             RunView()
         with tabs.panel("Federation"):
-            FederationView()
-        tabs.choose("Network")
+            FederationView(watched)
+        tabs.choose("Federation" if watched else "Network")

@@ -9,6 +9,7 @@ from nicegui import run, ui
 
 from tacit.auditing import AuditReport
 from tacit.errors import TacitError
+from tacit.explore import exporting
 from tacit.explore.cases import (
     CHOICES,
     EXAMPLES,
@@ -26,6 +27,7 @@ from tacit.explore.cases import (
 from tacit.explore.undertaking import Undertaking
 from tacit.explore.views.chart import Chart, headline
 from tacit.explore.views.parts import box, button, choice, field, mark, put, say, table, words
+from tacit.explore.views.take_away import Offer, TakeAway
 from tacit.explore.views.waiting import Waiting
 from tacit.report import figures, html, page_of
 from tacit.report.figures.audit import SIGNS
@@ -46,12 +48,23 @@ class RunView:
             with box("main"):
                 with box("plot"):
                     self.headline = words("", "p", "headline")
-                    self.chart = Chart(figures.looks([], "not started"))
+                    self.chart = Chart(figures.looks([], "not started"), name="convergence")
                 self.result = box("card", "section")
                 self.attacks = box("main")
             with box("side"):
                 self._problem()
                 self._adversary()
+                self.take_away = TakeAway(
+                    {
+                        "SVG": Offer("Picture of the run as SVG", lambda: self.chart.save("svg")),
+                        "PNG": Offer("Picture of the run as PNG", lambda: self.chart.save("png")),
+                        "Report": Offer("Report of the run as HTML", self._save_answer),
+                        "Attacks": Offer("Report of the attacks as HTML", self._save_audit),
+                        "GraphML": Offer("Network of the run as GraphML", self._save_network),
+                        "Problem file": Offer("This run as a problem file", self._save_problem),
+                    },
+                    name="run",
+                )
         self._tell()
 
     def _problem(self) -> None:
@@ -70,13 +83,6 @@ class RunView:
             with box("row after"):
                 button("Run", self._run, "primary", data_test="run")
             self.waiting = Waiting("run-reply")
-            with box("row after") as self.exports:
-                button("SVG", lambda: self.chart.save("svg"), aria_label="Picture of the run as SVG")
-                button("PNG", lambda: self.chart.save("png"), aria_label="Picture of the run as PNG")
-                button("Report", self._save_answer, aria_label="Report of the run as HTML")
-                self.file_button = button(
-                    "Problem file", self._save_problem, aria_label="This run as a problem file"
-                )
 
     def _adversary(self) -> None:
         with box("card", "section"):
@@ -86,12 +92,10 @@ class RunView:
                 self.members = field("coalition", self.coalition, self._take_coalition, style="small")
                 button("Attack", self._attack, "primary", data_test="attack")
             self.attacking = Waiting("attack-reply")
-            self.audit_button = button(
-                "Report", self._save_audit, "after", aria_label="Report of the attacks as HTML"
-            )
 
     def _change(self, **settings: Any) -> None:
         self.choices = replace(self.choices, **settings)
+        self._tell_command()
 
     def _take_sigma(self, text: str) -> None:
         try:
@@ -104,6 +108,7 @@ class RunView:
 
     def _take_coalition(self, text: str) -> None:
         self.coalition = text
+        self._tell_command()
 
     async def _take_example(self, name: str) -> None:
         self._begin(await run.io_bound(example, name))
@@ -173,16 +178,25 @@ class RunView:
             text = await run.io_bound(html.html, page_of(self.report))
             ui.download.content((text or "").encode(), "audit.html")
 
+    def _save_network(self) -> None:
+        ui.download.content(exporting.graphml(exporting.run_graph(self.case)), exporting.NETWORK_FILE)
+
     def _save_problem(self) -> None:
         text = as_problem_file(self.case, self.choices)
         if text is not None:
-            ui.download.content(text.encode(), "problem.toml")
+            ui.download.content(text.encode(), exporting.PROBLEM_FILE)
+
+    def _tell_command(self) -> None:
+        run_it = exporting.run_command(self.case, self.choices)
+        attack_it = exporting.attack_command(self.case, self.choices, self.coalition)
+        self.take_away.tell(f"{run_it}\n{attack_it}")
 
     def _tell(self) -> None:
         say(self.about, f"{self.case.says} {len(self.case.agents)} agents.".strip())
-        self.exports.set_visibility(self.answer is not None)
-        self.file_button.set_visibility(as_problem_file(self.case, self.choices) is not None)
-        self.audit_button.set_visibility(self.report is not None and not self.case.is_own)
+        self.take_away.offer("SVG", "PNG", "Report", there=self.answer is not None)
+        self.take_away.offer("Attacks", there=self.report is not None and not self.case.is_own)
+        self.take_away.offer("Problem file", there=not self.case.is_own)
+        self._tell_command()
         self.result.clear()
         self.result.set_visibility(self.answer is not None)
         if self.answer is not None:

@@ -10,13 +10,14 @@ A neighbour that is away makes nobody unhealthy: waiting is what agents do, and 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import msgspec
 
 from tacit.errors import NetworkError
+from tacit.listing import conjoined
 from tacit.runtimes.peers.bulletin import Bulletin
 from tacit.runtimes.peers.metrics import registry
 
@@ -54,9 +55,16 @@ def serve_monitoring(bulletin: Callable[[], Bulletin], port: int | None) -> Iter
     if port is None:
         yield None
         return
+    with serve_pages(pages(bulletin), port, what="metrics") as taken:
+        yield taken
+
+
+@contextmanager
+def serve_pages(shown: Mapping[str, Callable[[], HttpReply]], port: int, *, what: str) -> Iterator[int]:
+    """Serve pages on the loopback, and yield the port: a free one for 0."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # heavy, and few ask for it
 
-    shown, nowhere = pages(bulletin), HttpReply(404, "text/plain", b"there are /metrics, /health and /status\n")
+    nowhere = HttpReply(404, "text/plain", f"there is {conjoined(shown)}\n".encode())
 
     class Answers(BaseHTTPRequestHandler):
         timeout = 10.0  # seconds for a request to come
@@ -76,7 +84,7 @@ def serve_monitoring(bulletin: Callable[[], Bulletin], port: int | None) -> Iter
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Answers)
     except OSError as error:
-        raise NetworkError(f"cannot serve metrics on port {port} of the loopback ({error.strerror}).") from error
+        raise NetworkError(f"cannot serve {what} on port {port} of the loopback ({error.strerror}).") from error
     thread = threading.Thread(target=server.serve_forever, name="tacit-monitoring", daemon=True)
     thread.start()
     try:

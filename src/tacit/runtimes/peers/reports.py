@@ -7,6 +7,8 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from tacit.runtimes.peers.agent import Agent
+from tacit.runtimes.peers.bulletin import Bulletin
+from tacit.runtimes.peers.diary import Diary
 from tacit.runtimes.peers.spells import Spell
 from tacit.runtimes.stopping import Progress
 
@@ -31,6 +33,8 @@ class Report(NamedTuple):
     """Who is waited for."""
     spells: tuple[tuple[str, tuple[Spell, ...]], ...] = ()
     """When its links were up, by neighbour, on the same clock; told when it is done."""
+    bulletin: Bulletin | None = None
+    """The same and more, as a member of a federation says it."""
 
     def __str__(self) -> str:
         """Say what the agent does, in a word or two."""
@@ -49,18 +53,19 @@ class Reporter:
     """Tells the parent now and then how far one agent is."""
 
     def __init__(self, agent: Agent, pipe: Pipe) -> None:
-        self._agent, self._pipe = agent, pipe
-        self._round, self._last = 0, 0.0
+        self._agent, self._pipe, self._diary = agent, pipe, Diary(agent)
+        self._last = 0.0
         self.tell("starting", None)
 
     def on_progress(self, progress: Progress) -> None:
         """Report a round, unless something was reported just now."""
-        self._round = progress.check.round
+        self._diary.on_progress(progress)
         if time.monotonic() - self._last >= _OFTEN:
             self.tell("running", progress)
 
     def on_wait(self, neighbour: str, seconds: float) -> None:
         """Report who is waited for."""
+        self._diary.on_wait(neighbour, seconds)
         if time.monotonic() - self._last >= _OFTEN:
             self.tell("waiting", None, awaited=neighbour)
 
@@ -72,7 +77,7 @@ class Reporter:
         report = Report(
             name=self._agent.me,
             state=state,
-            round=self._round,
+            round=self._diary.round,
             links_up=sum(n.open for n in near),
             links=len(near),
             bytes_in=sum(n.bytes_in for n in near),
@@ -80,5 +85,6 @@ class Reporter:
             heard=max((n.last_seen for n in near if n.last_seen), default=None),
             awaited=awaited,
             spells=tuple((n.name, tuple(n.spells_until(self._last))) for n in near) if state == "done" else (),
+            bulletin=self._diary.bulletin(),
         )
         self._pipe.send(("report", report, progress))
