@@ -1,7 +1,7 @@
 """A table or a query of a database, as records.
 
-The server computes a query, and no more is asked of it than the columns that are used. What comes back is read as it
-arrives, some thousand records at a time.
+The server computes a query, and no more is asked of it than the columns that are used. What comes back is read as
+it arrives, some thousand records at a time.
 """
 
 from __future__ import annotations
