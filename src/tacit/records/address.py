@@ -58,7 +58,7 @@ class Address(NamedTuple):
         table, query = ((), _single(what)) if _QUERY.match(what) else (_parts(what), "")
         for kind in ("service", "env"):
             if place.startswith(f"{kind}="):
-                return cls(kind, place.removeprefix(f"{kind}="), table, query)  # type: ignore[arg-type]
+                return cls(kind, place.removeprefix(f"{kind}="), table, query)
         return cls("file", str(folder / place), table, query)
 
     @property
