@@ -176,9 +176,7 @@ def test_those_who_stay_draw_new_shares_and_count_another_answer(five, until, tm
 WORLDS = {
     "plain": "0.5,-0.2,0.1,0.4",
     "absent": None,
-    "huge": "1e300,-1e300,1e200,1e250",
-    "no numbers": "abc,NaN,,inf",
-    "a torn line": '"0.5,-0.2',
+    "odd": "1e300,abc,NaN,inf",
 }
 
 
@@ -203,17 +201,14 @@ def test_two_worlds_behave_alike_to_everybody(members):
         for name in made.names:
             mine = ["--ledger", ledger] if name == "river" else []
             made.start(name, "--json", "--quiet", *mine, federation=f"{number}.toml")
-        made.answers(seconds=300.0)
+        assert made.wait("river", 120.0) == 0, made.err("river")
+        made.answers(seconds=120.0)
         heard[world] = {name: observed(made, name) for name in made.names}
         with tacit.Ledger(made.path("river", ledger)) as book:
             (row,) = book.to_dict()["runs"]
             heard[world]["entry"] = {key: row[key] for key in ("epsilon", "answer", "agents", "basis")}
-        heard[world]["files"] = sorted(path.suffix for path in made.folder.joinpath("river").iterdir())
         made.path("river", ledger).unlink()
     for world, facts in heard.items():
-        if world == "plain":
-            continue
-        facts["files"] = heard["plain"]["files"] = []  # one .done and one .toml more every time
         assert facts == heard["plain"], world
 
 

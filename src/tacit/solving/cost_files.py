@@ -20,7 +20,7 @@ from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, mapped, match, plain, read_sheet, read_unquestioned
 
 Data = dict[str, Any]
-_LARGE = 1e100  # what stands for an infinite number that is clipped anyway
+_LARGE = 1e99  # what stands for larger numbers, which are clipped anyway, and which costs would refuse
 
 
 class CostsSection(Costs, frozen=True, forbid_unknown_fields=True):
@@ -62,8 +62,7 @@ def _unquestioned(family: Callable[..., Any], data: Data, section: Costs, l2: fl
         A, y = np.asarray(data["A"], dtype=np.float64), np.asarray(data["y"], dtype=np.float64)
     except (TypeError, ValueError):
         raise CostError("A and y must be arrays of numbers.") from None
-    A = np.nan_to_num(A, posinf=_LARGE, neginf=-_LARGE)
-    y = np.nan_to_num(y, posinf=_LARGE, neginf=-_LARGE)
+    A, y = (np.clip(np.where(np.isnan(part), 0.0, part), -_LARGE, _LARGE) for part in (A, y))
     y = (y > 0.0).astype(np.float64) if section.family == "logistic" else y
     if A.ndim == 2 and not len(A):  # a row of zeros adds nothing, where its 1 for an intercept is a zero, too
         unknowns = A.shape[1] + section.intercept
