@@ -9,24 +9,25 @@ import pytest
 import tacit
 from tacit.baselines import (
     Decor,
+    FunctionSharing,
+    Listeners,
     MessageNoise,
     MultiParty,
     ObjectiveNoise,
+    PrivateAnswer,
     SecureAggregation,
     StepHiding,
     reference,
     secure_aggregation,
-    takes_promises,
 )
 from tacit.baselines.correlated_noise import CorrelatedNoise, calibrated, directions, sensitivity
-from tacit.baselines.domain import clipped
+from tacit.baselines.domain import Domain, clipped
 from tacit.baselines.hidden_steps import HiddenSteps
 from tacit.baselines.noisy_messages import NoisyMessages
 from tacit.baselines.noisy_objective import diameter, perturbed
 from tacit.baselines.secure_aggregation import FLOWER_PYTHON, flower_python
 from tacit.baselines.summing import closed_to, missing_package, summed_job
 from tacit.certificates import TradeOff
-from tacit.comparing import approaches
 from tacit.comparing.recovery import recover
 from tacit.errors import InputError, TacitError
 from tacit.runtimes import Stacked
@@ -166,7 +167,7 @@ def test_a_library_that_is_missing_leaves_a_row_that_says_how_to_have_it():
 @pytest.mark.network
 def test_multi_party_sums_find_the_optimum(problem):
     pytest.importorskip("mpyc")
-    shown = MultiParty().demonstrate(problem, [[0], [0, 1]], seed=None, repeats=1)
+    shown = MultiParty().demonstrate(problem, Listeners([[0], [0, 1]]))
     np.testing.assert_allclose(shown.x, np.tile(POINTS.mean(axis=0), (6, 1)), atol=1e-8)
     assert shown.traffic.bytes > 0
 
@@ -187,26 +188,53 @@ def test_a_python_without_flower_leaves_a_sentence(problem, monkeypatch, tmp_pat
     """One that cannot import it ends at once, and one that is not there does not start."""
     monkeypatch.setenv(FLOWER_PYTHON, "/usr/bin/false")
     with pytest.raises(TacitError, match="has /usr/bin/false flwr"):
-        SecureAggregation().demonstrate(problem, [[0]], seed=1, repeats=1)
+        SecureAggregation().demonstrate(problem, Listeners([[0]], seed=1))
     monkeypatch.setenv(FLOWER_PYTHON, str(tmp_path / "python"))
     with pytest.raises(TacitError, match="does not start"):
-        SecureAggregation().demonstrate(problem, [[0]], seed=1, repeats=1)
+        SecureAggregation().demonstrate(problem, Listeners([[0]], seed=1))
 
 
 @pytest.mark.network
 def test_flowers_server_adds_up_sees_noise_and_reads_whom_it_deceives(problem):
     if flower_python() is None:
         pytest.skip("needs Flower")
-    shown = SecureAggregation().demonstrate(problem, [[0], [0, 1]], seed=None, repeats=2)
+    shown = SecureAggregation().demonstrate(problem, Listeners([[0], [0, 1]], repeats=2))
     np.testing.assert_allclose(shown.x, np.tile(POINTS.mean(axis=0), (6, 1)), atol=1e-5)
     assert shown.traffic.messages == 8 * 6
     assert shown.traffic.bytes > 6 * 2350
     alone, pair = (recover(runs, [str(i) for i in range(6)]) for runs in shown.overheard)
     assert alone.recovered == 0
     assert pair.recovered == 0
-    assert "read 5 of 5" in shown.promises[1]
+    assert "read 5 of 5" in shown.promises[1].sentence
 
 
-def test_private_answers_have_rows_where_masks_take_that_promise():
-    names = [approach.name for approach in approaches()]
-    assert ("tacit whole, private answer" in names) == takes_promises(tacit.SumMasks)
+def test_the_answer_of_noise_in_the_objective_stays_in_the_public_ball(problem):
+    shown = ObjectiveNoise(1e-6).demonstrate(problem, Listeners([], seed=1))
+    radius = Domain.around(problem, reference(problem)).radius
+    assert np.linalg.norm(shown.x, axis=1).max() <= radius * (1 + 1e-12)
+
+
+def test_correlated_noise_is_calibrated_against_whoever_listens_best():
+    """The one who cuts a path apart is worse than two at its end."""
+    path = tacit.Problem(nx.path_graph(7), [tacit.Quadratic.distance([float(i)]) for i in range(7)]).network
+    budget = {"epsilon": 1.0, "delta": 1e-5, "rounds": 10, "clip": 1.0, "ratio": 10.0}
+    alone, both = ([1],), ([1], [5, 6])
+    assert calibrated(path, coalitions=both, **budget) >= calibrated(path, coalitions=alone, **budget)
+    assert calibrated(path, coalitions=both, **budget) > calibrated(path, coalitions=([5, 6],), **budget)
+
+
+def test_function_sharing_promises_nothing_to_whoever_is_cut_off():
+    path = tacit.Problem(nx.path_graph(5), [tacit.Quadratic.distance([float(i)]) for i in range(5)])
+    cut, end = FunctionSharing(10.0).demonstrate(path, Listeners([[2], [0]], seed=1)).promises
+    assert cut.short == "none"
+    assert end.short == "possibility"
+
+
+def test_a_private_answer_is_promised_against_as_many_as_there_can_be():
+    rows = np.random.default_rng(2).normal(size=(3, 8, 2))
+    costs = [tacit.LeastSquares(A, A[:, 0], l2=0.1) for A in rows]
+    small = tacit.Problem(nx.complete_graph(3), costs)
+    answer = PrivateAnswer("tacit whole, private answer", tacit.SumMasks())
+    assert answer.misses(small) is None
+    (pledge,) = answer.demonstrate(small, Listeners([[0]], seed=1)).promises
+    assert "against 1 who" in pledge.sentence

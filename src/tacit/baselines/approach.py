@@ -18,6 +18,26 @@ from tacit.solving import Problem
 from tacit.typing import Array
 
 
+class Pledge(NamedTuple):
+    """What is guaranteed against a coalition: in a few words, and in a sentence."""
+
+    short: str
+    sentence: str
+
+
+class Listeners(NamedTuple):
+    """Who listens to an approach, by position, and to how many runs of it."""
+
+    coalitions: Sequence[Sequence[int]]
+    repeats: int = 1
+    seed: int | None = None
+    """Of masks and noise; None for fresh ones."""
+
+    def each(self, promise: Pledge) -> list[Pledge]:
+        """Return the same promise against every coalition."""
+        return [promise] * len(self.coalitions)
+
+
 class Overhearing(NamedTuple):
     """What one coalition saw of one run, what everybody knows of it, and what was true."""
 
@@ -40,8 +60,8 @@ class Demonstration:
     """The algorithm, and what else is to be known of the run, in a few words."""
     overheard: Sequence[Sequence[Overhearing]] = field(repr=False)
     """For every coalition, one or more runs."""
-    promises: Sequence[str] = ()
-    """For every coalition what is guaranteed, in words; empty where nothing is."""
+    promises: Sequence[Pledge] = ()
+    """For every coalition what is guaranteed; empty where nothing is."""
 
 
 class Approach(Protocol):
@@ -62,7 +82,5 @@ class Approach(Protocol):
     def misses(self, problem: Problem) -> str | None:
         """Return why it does not run here: what is to be installed, or what does not fit; None if it does."""
 
-    def demonstrate(
-        self, problem: Problem, coalitions: Sequence[Sequence[int]], *, seed: int | None, repeats: int
-    ) -> Demonstration:
-        """Run, and let every one of *coalitions* (by position) listen to *repeats* runs."""
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
+        """Run for the answer, and again with *listeners*."""

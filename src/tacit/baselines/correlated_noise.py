@@ -14,15 +14,20 @@ Learning, ICML 2024.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.baselines.domain import clipped
+from tacit.baselines.approach import Demonstration, Listeners, Pledge
+from tacit.baselines.domain import Domain, clipped
+from tacit.baselines.gossiping import best_of, noisily, unfit
 from tacit.baselines.noise import drawn_from
+from tacit.baselines.optimum import reference
 from tacit.certificates import TradeOff
 from tacit.network import Network
+from tacit.solving import Problem
 from tacit.typing import Algorithm, Array, Cost, Peers
 
 
@@ -90,8 +95,50 @@ def sensitivity(network: Network, *, pairwise: float, own: float, coalition: Seq
 
 def calibrated(
     network: Network, *, epsilon: float, delta: float, rounds: int, clip: float, ratio: float,
-    coalition: Sequence[int] = (),
+    coalitions: Sequence[Sequence[int]] = ((),),
 ) -> float:  # fmt: skip
-    """Return σ_cdp so that *rounds* rounds are (ε, δ)-private, with σ_cor that many times as large."""
-    worth = sensitivity(network, pairwise=ratio, own=1.0, coalition=coalition)
+    """Return σ_cdp so that *rounds* rounds are (ε, δ)-private against each coalition; σ_cor = *ratio* σ_cdp."""
+    worth = max(sensitivity(network, pairwise=ratio, own=1.0, coalition=who) for who in coalitions)
     return 2.0 * clip * float(np.sqrt(rounds * worth)) / TradeOff.of_epsilon_delta(epsilon, delta).mu
+
+
+@dataclass(frozen=True, slots=True)
+class Decor:
+    """Noise that mostly cancels between neighbours, fresh in every round; to be compared."""
+
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    ratio: float = 10.0
+    name: str = "correlated noise"
+    source: str = "DECOR: Allouah et al. 2024"
+    assumes: str = "a public clip of gradients, seeds shared by neighbours; nobody trusted"
+
+    def misses(self, problem: Problem) -> str | None:
+        """Return why the method does not apply."""
+        return unfit(problem)
+
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
+        """Run with the best of some steps, clips and numbers of rounds; calibrated against all who listen."""
+        domain = Domain.around(problem, reference(problem))
+        reverse, _ = directions(problem.network)
+        choices = []
+        for factor, share, rounds in product((0.03, 0.1, 0.3), (0.03, 0.3), (50, 200)):
+            clip = share * domain.steepest
+            own = calibrated(
+                problem.network, epsilon=self.epsilon, delta=self.delta, rounds=rounds, clip=clip,
+                ratio=self.ratio, coalitions=listeners.coalitions or ((),),
+            )  # fmt: skip
+            settings = CorrelatedNoise(
+                step_size=factor / domain.smoothness, clip=clip, pairwise=self.ratio * own, own=own, reverse=reverse
+            )
+            choices.append((settings, rounds))
+        best, rounds = best_of(problem, choices)
+        pledge = Pledge(
+            f"({self.epsilon:g}, {self.delta:g}) for clipped gradients",
+            f"(ε, δ) = ({self.epsilon:g}, {self.delta:g}) for every agent's clipped gradients over all {rounds} "
+            "rounds, against these coalitions.",
+        )
+        return noisily(
+            problem, lambda who: replace(best, silent=directions(problem.network, who)[1]), rounds, listeners,
+            how=f"DGD, σ_cor = {self.ratio:g} σ_cdp", promises=listeners.each(pledge),
+        )  # fmt: skip

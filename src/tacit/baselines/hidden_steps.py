@@ -8,7 +8,8 @@ heterogeneous and random. Since k_i grows like π_i·k, agents that move rarely 
 the end, and the limit is the optimum.
 
 Lou, Yu, Wang, Yi, Privacy Preservation in Distributed Subgradient Optimization Algorithms, IEEE Transactions on
-Cybernetics 48(7), 2017, arXiv 1512.08822: there for changing subgradients, here for costs that stay.
+Cybernetics 48(7), 2018 (online 2017), arXiv 1512.08822. The paper shows that its own attack fails; it bounds no
+other.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.baselines.domain import clipped
+from tacit.algorithms import Landscape
+from tacit.baselines.approach import Demonstration, Listeners
+from tacit.baselines.domain import Domain, clipped
+from tacit.baselines.gossiping import best_of, noisily, unfit
 from tacit.baselines.noise import drawn_from
+from tacit.baselines.optimum import reference
+from tacit.solving import Problem
 from tacit.typing import Algorithm, Array, Cost, Peers
 
 _NO_ROUND = 2**32 - 1  # where private settings are drawn
@@ -66,3 +72,29 @@ class HiddenSteps(Algorithm):
         centre = np.asarray(self.centre)
         moved = centre + clipped(z - size * cost.grad(z) - centre, self.radius)
         return AwakeState(x=np.where(awake, moved, z), k=state.k + 1, awake=state.awake + awake)
+
+
+@dataclass(frozen=True, slots=True)
+class StepHiding:
+    """Steps, and when they are taken, that nobody else knows; to be compared."""
+
+    rounds: int = 2000
+    name: str = "hidden step sizes"
+    source: str = "Lou, Yu, Wang & Yi 2017"
+    assumes: str = "that nobody guesses steps, or when they are taken; nobody trusted"
+
+    def misses(self, problem: Problem) -> str | None:
+        """Return why the method does not apply."""
+        return unfit(problem)
+
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
+        """Run with the best of some steps."""
+        domain = Domain.around(problem, reference(problem))
+        mean = Landscape(problem.stack, problem.network).mean_strong_convexity
+        slow = 1.0 / mean if mean > 0 else 10.0 / domain.smoothness
+        choices = [
+            HiddenSteps(step_size=factor * slow, radius=domain.radius, centre=tuple(problem.x0.tolist()))
+            for factor in (0.3, 1.0, 3.0)
+        ]
+        best, rounds = best_of(problem, [(each, self.rounds) for each in choices])
+        return noisily(problem, lambda who: best, rounds, listeners, how="asynchronous DGD, private steps")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.baselines.approach import Demonstration
+from tacit.baselines.approach import Demonstration, Listeners, Pledge
 from tacit.baselines.summing import key_holder_among, misfit, missing_package, summed
 from tacit.runtimes.traffic import Traffic
 from tacit.solving import Problem
@@ -99,20 +99,21 @@ class Homomorphic:
         """Return what to install, or why no sums solve the problem."""
         return missing_package(self.package, "compare") or misfit(problem)
 
-    def demonstrate(
-        self, problem: Problem, coalitions: Sequence[Sequence[int]], *, seed: int | None, repeats: int
-    ) -> Demonstration:
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
         """Add up under encryption; of the two who collude one holds the key."""
-        holder = key_holder_among(problem, coalitions)
+        holder = key_holder_among(problem, listeners.coalitions)
         paillier = self.package == "phe"
 
-        def promise(who: Sequence[int]) -> str:
+        def pledge(who: Sequence[int]) -> Pledge:
             if holder in who:
-                return "none: one of these two holds the key."
-            return "others' numbers stay encrypted for whoever neither breaks the cipher nor meets the key holder."
+                return Pledge("none", "none: one of these two holds the key.")
+            return Pledge(
+                "the sums alone",
+                "others' numbers stay encrypted for whoever neither breaks the cipher nor meets the key holder.",
+            )
 
         return summed(
-            problem, PaillierAdder() if paillier else CkksAdder(), coalitions,
+            problem, PaillierAdder() if paillier else CkksAdder(), listeners,
             how="2048 bits" if paillier else "CKKS, 8192", key_holder=holder,
-            tolerance=1e-9 if paillier else 1e-6, promise=promise,
+            tolerance=1e-9 if paillier else 1e-6, pledge=pledge,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.baselines.approach import Demonstration
+from tacit.baselines.approach import Demonstration, Listeners, Pledge
 from tacit.baselines.summing import closed_to, misfit, missing_package, summed_job
 from tacit.errors import TacitError
 from tacit.runtimes.traffic import Traffic
@@ -43,9 +43,7 @@ class MultiParty:
             return f"{len(problem.network)} processes with all links between them are too many for one machine."
         return missing_package("mpyc", "compare") or misfit(problem)
 
-    def demonstrate(
-        self, problem: Problem, coalitions: Sequence[Sequence[int]], *, seed: int | None, repeats: int
-    ) -> Demonstration:
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
         """Start one process for every agent, and wait for the answer."""
         job, n = summed_job(problem), len(problem.network)
         with tempfile.TemporaryDirectory() as folder:
@@ -81,15 +79,15 @@ class MultiParty:
             traffic=Traffic(exchanges=2 * sums, messages=2 * pairs * sums, bytes=n * int(answer["bytes"])),
             seconds=seconds,
             how=f"{type(job.algorithm).__name__}, {n} processes",
-            overheard=[[closed_to(problem, job, who)] for who in coalitions],
-            promises=[_promise(who, n) for who in coalitions],
+            overheard=[[closed_to(problem, job, who)] for who in listeners.coalitions],
+            promises=[_pledge(who, n) for who in listeners.coalitions],
         )
 
 
-def _promise(who: Sequence[int], n: int) -> str:
+def _pledge(who: Sequence[int], n: int) -> Pledge:
     if len(who) > (n - 1) // 2:
-        return f"none: {len(who)} of {n} are enough to open every share."
-    return "nothing beyond the sums that are opened, however long they compute."
+        return Pledge("none", f"none: {len(who)} of {n} are enough to open every share.")
+    return Pledge("the sums alone", "nothing beyond the sums that are opened, however long they compute.")
 
 
 def _free_ports(count: int) -> int:

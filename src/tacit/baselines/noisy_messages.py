@@ -1,12 +1,12 @@
 """Differential privacy by noise in messages.
 
-    y_i = x_i + Lap(M_t),  M_t = 2 C √m c p^{t+1} / (ε (p − q))        what an agent says
+    y_i = x_i + Lap(M_t),  M_t = 2 C √m c pᵗ / (ε (p − q))              what an agent says in round t ≥ 1
     z_i = Σ_j w_ij y_j
     x_i⁺ = Π( z_i − c qᵗ ∇h_i(z_i) )                                    Π onto |x − x₀| ≤ R,  0 < q < p < 1
 
-Given what was said, another cost moves x_i⁺ by 2C c qᵗ at most, so all rounds together cost Σ 2C√m c qᵗ/M_{t+1}
-= ε: every agent's whole cost is ε-differentially private, whoever listens. Steps must shrink fast for that, and
-the answer is as far off as O(1/ε²) in the mean square.
+Given what was said, another cost moves x_i⁺ by 2C c qᵗ at most, √m times as much in the sum of magnitudes, so all
+rounds together cost Σ 2C√m c qᵗ/M_{t+1} = ε: every agent's whole cost is ε-differentially private, whoever listens.
+Steps must shrink fast for that, and the answer is as far off as O(1/ε²) in the mean square.
 
 Huang, Mitra, Vaidya, Differentially Private Distributed Optimization, ICDCN 2015, arXiv 1401.2596.
 """
@@ -14,12 +14,17 @@ Huang, Mitra, Vaidya, Differentially Private Distributed Optimization, ICDCN 201
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.baselines.domain import clipped
+from tacit.baselines.approach import Demonstration, Listeners, Pledge
+from tacit.baselines.domain import Domain, clipped
+from tacit.baselines.gossiping import best_of, noisily, unfit
 from tacit.baselines.noise import drawn_from
+from tacit.baselines.optimum import reference
+from tacit.solving import Problem
 from tacit.typing import Algorithm, Array, Cost, Peers
 
 
@@ -68,3 +73,38 @@ class NoisyMessages(Algorithm):
             return 0.0
         whole = 2.0 * self.steepest * np.sqrt(dim) * self.step_size / (self.epsilon * (self.p - self.q))
         return float(whole * self.p**k)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageNoise:
+    """Laplace noise in messages that shrinks from round to round, to be compared."""
+
+    epsilon: float = 1.0
+    rounds: int = 150
+    name: str = "noise in messages"
+    source: str = "Huang, Mitra & Vaidya 2015"
+    assumes: str = "a public bound on x and on gradients; nobody trusted"
+
+    def misses(self, problem: Problem) -> str | None:
+        """Return why the method does not apply."""
+        return unfit(problem)
+
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
+        """Run with the best of some settings."""
+        domain = Domain.around(problem, reference(problem))
+        choices = [
+            NoisyMessages(
+                step_size=factor / domain.smoothness, q=q, p=(q + 1.0) / 2.0, epsilon=self.epsilon,
+                steepest=domain.steepest, radius=domain.radius, centre=tuple(problem.x0.tolist()),
+            )
+            for factor, q in product((0.01, 0.1, 0.5), (0.5, 0.8, 0.95))
+        ]  # fmt: skip
+        best, rounds = best_of(problem, [(each, self.rounds) for each in choices])
+        pledge = Pledge(
+            f"ε = {self.epsilon:g} for a cost",
+            f"ε = {self.epsilon:g} for every agent's whole cost, whoever listens.",
+        )
+        return noisily(
+            problem, lambda who: best, rounds, listeners, how=f"DGD, Laplace noise, q = {best.q:g}, p = {best.p:g}",
+            promises=listeners.each(pledge),
+        )  # fmt: skip

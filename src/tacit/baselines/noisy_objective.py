@@ -5,23 +5,31 @@
 φ_k are the coordinates, and the products of two of them where costs are quadratic. If the coefficients of two
 costs are at most d apart in the Euclidean norm, they are √K d apart in the sum of magnitudes, and b = √K d/ε
 makes every agent's cost ε-differentially private: whoever listens, and whichever algorithm follows. What noise
-has taken of the convexity is given back by projection, which costs no privacy. The noises of all agents add up,
-and move the optimum.
+has taken of the convexity is given back by projection, and the answer is brought back into the public ball |x − x₀|
+≤ R, which costs no privacy. The noises of all agents add up, and move the optimum.
 
 Nozari, Tallapragada, Cortés, Differentially Private Distributed Convex Optimization via Functional
 Perturbation, IEEE Transactions on Control of Network Systems 5(1), 2018, arXiv 1512.00369; here with finitely
-many basis functions of equal weights.
+many basis functions of equal weights. Of costs that are no quadratics it hides the linear part alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from tacit.baselines.noise import drawn_from
+from tacit.baselines.approach import Demonstration, Listeners, Pledge
+from tacit.baselines.domain import Domain, clipped
+from tacit.baselines.gossiping import unfit
+from tacit.baselines.noise import drawn_from, noise_seed
+from tacit.baselines.optimum import reference
+from tacit.baselines.staged import Staged, demonstrated
 from tacit.costs import Quadratic
 from tacit.errors import InputError
 from tacit.masks import Linear, Quadratics
-from tacit.solving import Problem
+from tacit.solving import Problem, prepare
 from tacit.typing import Array
 
 
@@ -64,3 +72,40 @@ def _projected(P: Array, lowest: float, highest: float) -> Array:
     values, vectors = np.linalg.eigh(P)
     P = (vectors * np.clip(values, max(lowest, 1e-6), highest)) @ vectors.T
     return np.asarray((P + P.T) / 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveNoise:
+    """Laplace noise in every cost, once, and then any algorithm; to be compared."""
+
+    epsilon: float = 1.0
+    name: str = "noise in the objective"
+    source: str = "Nozari, Tallapragada & Cortés 2018"
+    assumes: str = "a public bound on x and on how far costs lie apart; nobody trusted"
+
+    def misses(self, problem: Problem) -> str | None:
+        """Return why the method does not apply."""
+        if not (problem.stack.strong_convexity > 0).all():
+            return unfit(problem) or "needs every cost strongly convex, and one is not."
+        return unfit(problem)
+
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
+        """Add noise, let tacit choose the algorithm that follows, and bring the answer back into the ball."""
+        distance, domain = diameter(problem), Domain.around(problem, reference(problem))
+        basis = "quadratic" if basis_of(problem).bends_costs else "linear"
+
+        def stage(k: int, who: Sequence[int]) -> Staged:
+            seed = noise_seed(listeners.seed, k)
+            noisy = perturbed(problem, epsilon=self.epsilon, distance=distance, seed=seed)
+            job = prepare(noisy, max_rounds=5000).job
+            return Staged(
+                job, job.algorithm, f"{type(job.algorithm).__name__}, Laplace noise in {basis} coefficients"
+            )
+
+        pledge = Pledge(
+            f"ε = {self.epsilon:g} for {basis} coefficients",
+            f"ε = {self.epsilon:g} between costs whose {basis} coefficients lie no farther apart than any two of "
+            "these, whoever listens.",
+        )
+        shown = demonstrated(problem, stage, listeners, promises=listeners.each(pledge))
+        return replace(shown, x=problem.x0 + clipped(shown.x - problem.x0, domain.radius))

@@ -29,7 +29,7 @@ import networkx as nx
 import numpy as np
 
 from tacit.auditing.knowledge.view import Exchange
-from tacit.baselines.approach import Demonstration, Overhearing
+from tacit.baselines.approach import Demonstration, Listeners, Overhearing, Pledge
 from tacit.baselines.summing import closed_to, key_holder_among, misfit, summed, summed_job
 from tacit.errors import TacitError
 from tacit.runtimes.traffic import Traffic
@@ -43,6 +43,7 @@ _MADE_UP = 4  # clients whom a lying server invents around the one that it reads
 _READ = 1e-4  # of the largest number, as what it read may be off
 _DRAWS = 5  # of masks, for the attacks: each is a whole sum by Flower
 _TOLERANCE = 1e-6
+_ALONE = Pledge("the sums alone", "nothing beyond the sums, for whoever does not meet the server.")
 
 
 def flower_python() -> str | None:
@@ -133,36 +134,32 @@ class SecureAggregation:
             )
         return misfit(problem)
 
-    def demonstrate(
-        self, problem: Problem, coalitions: Sequence[Sequence[int]], *, seed: int | None, repeats: int
-    ) -> Demonstration:
+    def demonstrate(self, problem: Problem, listeners: Listeners) -> Demonstration:
         """Add up by Flower; of the two who collude one runs the server, and in the end it lies."""
-        server = key_holder_among(problem, coalitions)
+        server = key_holder_among(problem, listeners.coalitions)
         star = Problem(_star(len(problem.network), server), problem.costs, x0=problem.x0)
         job = summed_job(star, tolerance=_TOLERANCE)
         first_sum = closed_to(star, job, [server], server).view.only("up")[0]
         vectors = np.zeros((len(problem.network), first_sum.values.shape[1]))
         vectors[first_sum.senders] = first_sum.values
         with FlowerAdder(flower_python() or "") as adder:
-            shown = summed(star, adder, [], how="SecAgg+, 32 bits", tolerance=_TOLERANCE)
-            draws = [adder.masked, *([adder.received(vectors)] for _ in range(min(repeats, _DRAWS) - 1))]
+            shown = summed(
+                star, adder, listeners, how="SecAgg+, 32 bits", key_holder=server, tolerance=_TOLERANCE,
+                pledge=lambda who: _ALONE,
+            )  # fmt: skip
+            draws = [adder.masked, *([adder.received(vectors)] for _ in range(min(listeners.repeats, _DRAWS) - 1))]
             missed = [float(np.abs(adder.read(row) - row).max()) for row in first_sum.values]
-        plain = [closed_to(star, job, who, server) for who in coalitions]
-        liar = sum(each < _READ * float(np.abs(vectors).max()) for each in missed)
-
-        def promise(who: Sequence[int]) -> str:
-            if server not in who:
-                return "nothing beyond the sums, for whoever does not meet the server."
-            return (
-                "the sums alone for the server, which one of these two runs, while it follows the protocol; one "
-                f"that invented the other clients read {liar} of {len(missed)}."
-            )
-
+        read = sum(each < _READ * float(np.abs(vectors).max()) for each in missed)
+        with_server = Pledge(
+            "the sums alone",
+            "the sums alone for the server, which one of these two runs, while it follows the protocol; one "
+            f"that invented the other clients read {read} of {len(missed)}.",
+        )
         return replace(
             shown,
-            overheard=[[_masked(each, draw) for draw in draws] if server in who else [each]
-                       for each, who in zip(plain, coalitions, strict=True)],
-            promises=[promise(who) for who in coalitions],
+            overheard=[[_masked(plain[0], draw) for draw in draws] if server in who else plain
+                       for plain, who in zip(shown.overheard, listeners.coalitions, strict=True)],
+            promises=[with_server if server in who else _ALONE for who in listeners.coalitions],
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from tacit.auditing.attacked import truth_of
 from tacit.auditing.recording.watch import public_knowledge, watch
-from tacit.baselines.approach import Demonstration, Overhearing
+from tacit.baselines.approach import Demonstration, Listeners, Overhearing, Pledge
 from tacit.runtimes import Job, stacked
 from tacit.solving import Problem
 from tacit.typing import Algorithm
@@ -34,12 +34,11 @@ class Staged(NamedTuple):
 def demonstrated(
     problem: Problem,
     stage: Callable[[int, Sequence[int]], Staged],
-    coalitions: Sequence[Sequence[int]],
+    listeners: Listeners,
     *,
-    repeats: int,
-    promises: Sequence[str] = (),
+    promises: Sequence[Pledge] = (),
 ) -> Demonstration:
-    """Run `stage(0, ())` for the answer, and `stage(k, who)` with *who* listening, for k below *repeats*."""
+    """Run `stage(0, ())` for the answer, and `stage(k, who)` with *who* listening to its k-th run."""
     job, _, how = stage(0, ())
     start = time.perf_counter()
     run = stacked.run(job)
@@ -50,7 +49,10 @@ def demonstrated(
         traffic=run.traffic,
         seconds=seconds,
         how=how,
-        overheard=[[_overheard(problem, stage(k, who), who) for k in range(repeats)] for who in coalitions],
+        overheard=[
+            [_overheard(problem, stage(k, who), who) for k in range(listeners.repeats)]
+            for who in listeners.coalitions
+        ],
         promises=promises,
     )
 

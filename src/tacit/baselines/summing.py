@@ -19,7 +19,7 @@ import numpy as np
 from tacit.auditing.attacked import truth_of
 from tacit.auditing.knowledge.view import Exchange, View
 from tacit.auditing.recording.watch import public_knowledge, watch
-from tacit.baselines.approach import Demonstration, Overhearing
+from tacit.baselines.approach import Demonstration, Listeners, Overhearing, Pledge
 from tacit.errors import TacitError
 from tacit.masks import SumMasks
 from tacit.runtimes import Job, StoppingRule, stacked
@@ -105,12 +105,12 @@ def summed_job(problem: Problem, *, tolerance: float = 1e-9) -> Job:
 def summed(
     problem: Problem,
     adder: SecretAdder,
-    coalitions: Sequence[Sequence[int]],
+    listeners: Listeners,
     *,
     how: str,
     key_holder: int | None = None,
     tolerance: float = 1e-9,
-    promise: Callable[[Sequence[int]], str] = lambda who: "",
+    pledge: Callable[[Sequence[int]], Pledge],
 ) -> Demonstration:
     """Run with sums by *adder*; *key_holder* can open whatever it, or who colludes with it, is sent."""
     job = summed_job(problem, tolerance=tolerance)
@@ -123,8 +123,8 @@ def summed(
         traffic=adder.traffic,
         seconds=seconds,
         how=f"{type(job.algorithm).__name__}, {how}",
-        overheard=[[closed_to(problem, job, who, key_holder)] for who in coalitions],
-        promises=[promise(who) for who in coalitions],
+        overheard=[[closed_to(problem, job, who, key_holder)] for who in listeners.coalitions],
+        promises=[pledge(who) for who in listeners.coalitions],
     )
 
 

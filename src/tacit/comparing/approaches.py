@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tacit.baselines import (
     Approach,
@@ -16,7 +16,6 @@ from tacit.baselines import (
     PrivateAnswer,
     SecureAggregation,
     StepHiding,
-    takes_promises,
 )
 from tacit.errors import InputError
 from tacit.masks import AffineMasks, QuadraticMasks, SumMasks
@@ -25,6 +24,7 @@ from tacit.spelling import did_you_mean
 
 def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, ...]:
     """Return every approach, with masks of deviation *sigma* and noise for a budget of *epsilon*."""
+    affine, quadratic, whole = AffineMasks(sigma), QuadraticMasks(sigma), SumMasks()
     return (
         Masked("no privacy", source="any algorithm"),
         MessageNoise(epsilon),
@@ -36,22 +36,17 @@ def approaches(*, sigma: float = 1e3, epsilon: float = 1.0) -> tuple[Approach, .
         Homomorphic(),
         Homomorphic("tenseal", "homomorphic, CKKS", "TenSEAL"),
         SecureAggregation(),
-        Masked("tacit affine", AffineMasks(sigma)),
-        Masked("tacit quadratic", QuadraticMasks(sigma)),
-        Masked("tacit whole", SumMasks()),
-        *_with_private_answers(sigma, epsilon),
+        Masked("tacit affine", affine),
+        Masked("tacit quadratic", quadratic),
+        Masked("tacit whole", whole),
+        PrivateAnswer("tacit affine, private answer", affine, epsilon),
+        PrivateAnswer("tacit quadratic, private answer", quadratic, epsilon),
+        PrivateAnswer("tacit whole, private answer", whole, epsilon),
     )
 
 
-def _with_private_answers(sigma: float, epsilon: float) -> Iterator[Approach]:
-    """Yield masks that leave a small noise in the answer, of those kinds that take such a promise."""
-    for name, masks in (("tacit affine", AffineMasks(sigma)), ("tacit whole", SumMasks())):
-        if takes_promises(type(masks)):
-            yield PrivateAnswer(f"{name}, private answer", masks, epsilon)
-
-
 def chosen_from(every: Sequence[Approach], only: Sequence[str] | None) -> list[Approach]:
-    """Return those with a name in *only*, or whose name begins so; all where nothing is named."""
+    """Return those with a name in *only*, or, where none is called so, begins so; all where nothing is named."""
     if only is None:
         return list(every)
     names = [approach.name for approach in every]
@@ -60,4 +55,7 @@ def chosen_from(every: Sequence[Approach], only: Sequence[str] | None) -> list[A
             raise InputError(
                 f"no approach is called {name!r}; choose among {', '.join(names)}.{did_you_mean(name, names)}"
             )
-    return [approach for approach in every if any(approach.name.startswith(name) for name in only)]
+    wanted = {
+        each for name in only for each in names if each == name or (name not in names and each.startswith(name))
+    }
+    return [approach for approach in every if approach.name in wanted]

@@ -13,12 +13,12 @@ import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.auditing.conduct import OnProgress
-from tacit.baselines import Approach, reference
+from tacit.baselines import Approach, Listeners, reference
 from tacit.certificates import certify
 from tacit.comparing.approaches import approaches, chosen_from
 from tacit.comparing.comparison import ComparedRow, ComparisonReport
 from tacit.comparing.race import Race, race
-from tacit.comparing.recovery import recover
+from tacit.comparing.recovery import NOTHING, recover
 from tacit.errors import InputError, TacitError
 from tacit.masks import Mechanism
 from tacit.solving import Problem, ProblemFile
@@ -90,14 +90,14 @@ def compare(
         raise InputError(f"repeats = {repeats} must be at least 1.")
     start, tell = time.perf_counter(), on_progress or (lambda share, what: None)
     chosen = chosen_from(approaches(sigma=sigma, epsilon=epsilon), only)
-    coalitions = attackers(problem)
+    listeners = Listeners(attackers(problem), repeats, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say of privacy is in the table, measured
         optimum = reference(problem)
         rows = []
         for k, approach in enumerate(chosen):
             tell(k / len(chosen), approach.name)
-            rows.append(_row(problem, approach, coalitions, optimum, seed=seed, repeats=repeats))
+            rows.append(_row(problem, approach, listeners, optimum))
     tell(1.0, "done")
     return ComparisonReport(
         tacit=version("tacit"),
@@ -125,25 +125,17 @@ def attackers(problem: Problem) -> list[list[int]]:
     return coalitions
 
 
-def _row(
-    problem: Problem,
-    approach: Approach,
-    coalitions: Sequence[Sequence[int]],
-    optimum: Array,
-    *,
-    seed: int | None,
-    repeats: int,
-) -> ComparedRow:
+def _row(problem: Problem, approach: Approach, listeners: Listeners, optimum: Array) -> ComparedRow:
     row = ComparedRow(approach=approach.name, source=approach.source, assumes=approach.assumes)
     why = approach.misses(problem)
     if why is not None:
         return msgspec.structs.replace(row, missing=why)
     try:
-        shown = approach.demonstrate(problem, coalitions, seed=seed, repeats=repeats)
+        shown = approach.demonstrate(problem, listeners)
     except TacitError as error:  # a library that did not come to an end leaves a row, and not a hole in the table
         return msgspec.structs.replace(row, missing=str(error))
     names = [str(agent) for agent in problem.network.agents]
-    promises = shown.promises or [""] * len(coalitions)
+    promises = shown.promises or listeners.each(NOTHING)
     distance = float(np.linalg.norm(optimum - problem.x0)) or 1.0
     away = float(np.linalg.norm(shown.x - optimum, axis=1).max()) / distance
     return msgspec.structs.replace(

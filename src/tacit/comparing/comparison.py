@@ -10,7 +10,8 @@ from tacit.comparing.recovery import Recovery
 from tacit.showing import Shown, frame
 
 HEADINGS = (
-    "approach", "error", "rounds", "messages", "bytes", "seconds", "one neighbour", "two colluders", "assumes",
+    "approach", "error", "rounds", "messages", "bytes", "seconds", "one neighbour", "two colluders",
+    "guaranteed", "assumes",
 )  # fmt: skip
 
 
@@ -97,8 +98,13 @@ def _cells(row: ComparedRow) -> tuple[str, ...]:
     seconds = "" if row.seconds is None else f"{row.seconds:.2g}"
     return (
         row.approach, _error(row.error), str(row.rounds), _count(row.messages), _count(row.sent_bytes), seconds,
-        *attacked, row.assumes,
+        *attacked, _guaranteed(row), row.assumes,
     )  # fmt: skip
+
+
+def _guaranteed(row: ComparedRow) -> str:
+    """Return what is guaranteed against the one and the two: once where it is the same."""
+    return "; ".join(dict.fromkeys(each.guarantee for each in row.recoveries))
 
 
 def recovery_in_words(recovery: Recovery) -> str:

@@ -24,12 +24,13 @@ from tacit.auditing.attacks.rehearsal import Opaque
 from tacit.auditing.attacks.replay import Replay
 from tacit.auditing.attacks.tree_sums import TreeSums
 from tacit.auditing.trials.runs import AttackResult, attack_run
-from tacit.baselines import Overhearing
+from tacit.baselines import Overhearing, Pledge
 from tacit.typing import Array
 
 _GRADIENTS: tuple[Attack, ...] = (Replay(), Observability(), MaximumLikelihood(), TreeSums())
 _HIT = 0.01  # of the spread
 _ABSURD = 1e30
+NOTHING = Pledge("none", "")
 
 
 class Recovery(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,11 +51,13 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     """The one that believes most, in the first run."""
     besides: list[str]
     """What other attacks read, beside gradients."""
+    guarantee: str = "none"
+    """What is guaranteed against this coalition, in short."""
     promise: str = ""
-    """What is guaranteed against this coalition, in words."""
+    """The same in a sentence; empty where nothing is."""
 
 
-def recover(overheard: Sequence[Overhearing], names: Sequence[str], promise: str = "") -> Recovery:
+def recover(overheard: Sequence[Overhearing], names: Sequence[str], pledge: Pledge = NOTHING) -> Recovery:
     """Attack every run, and add up."""
     first = overheard[0]
     honest = first.public.honest(first.view.coalition)
@@ -79,7 +82,8 @@ def recover(overheard: Sequence[Overhearing], names: Sequence[str], promise: str
         doubt=float(np.std(shares, ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else None,
         attack=believed[0][1],
         besides=_besides(first),
-        promise=promise,
+        guarantee=pledge.short,
+        promise=pledge.sentence,
     )
 
 
