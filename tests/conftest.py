@@ -6,6 +6,7 @@ red once in a thousand runs would tell nobody anything, so the tests of this pro
 """
 
 import contextlib
+import gc
 import hashlib
 import itertools
 import os
@@ -48,6 +49,12 @@ def pytest_runtest_protocol(item):
     """Hold every test, its fixtures too, to the constant stream."""
     with contextlib.nullcontext() if item.get_closest_marker("fresh") else steady():
         return (yield)
+
+
+def pytest_collection_finish():
+    """Leave the thousands of collected tests out of every later search for garbage: it takes a twentieth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

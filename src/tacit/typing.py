@@ -176,6 +176,7 @@ class Findings(NamedTuple):
     bound: Array | float = np.inf  # the most that is left to gain there; infinite where nothing bounds it
     fell: Array | float = 0.0  # by how much the sum of the costs has fallen
     noise: Array | None = None  # the deviation of every unknown from noise shares, where there are some
+    errors: Array | None = None  # its standard error: from these, and from the chance that records are
 
 
 @runtime_checkable

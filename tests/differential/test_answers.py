@@ -49,7 +49,7 @@ def test_a_logistic_answer_is_near_that_of_the_clipped_records(graph, records):
     problem = logistic(graph, records)
     answer = tacit.solve(problem, privacy=tacit.SumMasks(answer=promise))
     assert answer.record.phase2.algorithm == "NoisyNewton"
-    assert answer.record.phase2.rounds == 1 + promise.sums
+    assert answer.record.phase2.rounds == 2 + promise.sums
     exact = tacit.solve(tacit.Problem(graph, [c.clipped(limits_of(promise)) for c in problem.costs])).x
     alike = answer.x @ exact / np.linalg.norm(answer.x) / np.linalg.norm(exact)
     assert alike > 0.99
@@ -65,6 +65,24 @@ def test_noise_of_the_answer_is_as_wide_as_it_says(masks, graph, records, promis
         answer = tacit.solve(problem, privacy=MASKS[masks](promise))
         count += (((answer.x - ideal) / answer.noise) ** 2).sum()
     assert chi2.ppf(1e-6, 3 * runs) < count < 1.3 * chi2.ppf(1 - 1e-6, 3 * runs)
+
+
+def test_standard_errors_of_a_logistic_answer_include_the_noise():
+    """Of 40 runs over other records: errors against the truth, and against the exact fit, are as wide as they say."""
+    rng, weights, runs = np.random.default_rng(6), np.array([1.0, -1.0, 0.3]), 40
+    promise = tacit.DifferentialPrivacy(epsilon=2.0, delta=1e-6, clip=2.0, any=2)
+    against_truth = against_fit = 0.0
+    for _ in range(runs):
+        A = np.column_stack([rng.uniform(-1.0, 1.0, size=(4000, 2)), np.ones(4000)])
+        y = rng.random(4000) < 1.0 / (1.0 + np.exp(-A @ weights))
+        problem = tacit.Problem(nx.complete_graph(6), [tacit.Logistic(A[k::6], y[k::6]) for k in range(6)])
+        answer, exact = tacit.solve(problem, privacy=tacit.SumMasks(answer=promise)), tacit.solve(problem).x
+        assert (answer.errors > answer.noise).all()
+        against_truth += (((answer.x - weights) / answer.errors) ** 2).sum()
+        against_fit += (((answer.x - exact) / answer.noise) ** 2).sum()
+    low, high = chi2.ppf([1e-5, 1 - 1e-5], 3 * runs)
+    assert low < against_truth < high
+    assert low < against_fit < high
 
 
 @pytest.mark.parametrize("masks", MASKS)

@@ -105,7 +105,7 @@ def test_one_record_moves_a_noisy_sum_of_least_squares_by_one_at_most(row, label
 @settings(max_examples=30)
 @given(rows, st.booleans(), st.floats(0.1, 10.0), rows)
 def test_one_record_spends_no_more_than_the_promise_over_all_sums_of_newton(row, label, clip, point):
-    """Squares of what one record moves, added up over a Hessian and K gradients, stay within 1."""
+    """Squares of what one record moves, added up over two Hessians and K gradients, stay within 1."""
     limits = RecordLimits(clip)
     sensitivity = tacit.Logistic(np.eye(3), np.zeros(3)).sensitivity(limits)
     algorithm = NoisyNewton(slope=sensitivity.slope, bend=sensitivity.bend, noise=1.0, gradients=5)
@@ -114,7 +114,7 @@ def test_one_record_spends_no_more_than_the_promise_over_all_sums_of_newton(row,
     spent = 0.0
     state = algorithm.init(point, cost)
     peers = [Listening(), Listening()]
-    for _ in range(6):
+    for _ in range(7):
         after = algorithm.step(state, peers[0], cost)
         algorithm.step(state, peers[1], none)
         state = after
@@ -160,7 +160,7 @@ def test_more_sums_than_promised_are_refused():
     problem = world("least squares", OUTLIERS[0], 0.0)
     clipped = tacit.Problem(GRAPH, [cost.clipped(limits_of(PROMISE)) for cost in problem.costs])
     peers = _hide(MASKS["sums"], clipped).peers
-    for _ in range(1 + PROMISE.sums):
+    for _ in range(2 + PROMISE.sums):
         peers.sum(np.zeros((5, 2)))
     with pytest.raises(tacit.TacitError, match="promised have been taken"):
         peers.sum(np.zeros((5, 2)))

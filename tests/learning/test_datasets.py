@@ -1,13 +1,8 @@
 """Records that stay in files give the coefficients of the same records in memory."""
 
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -160,37 +155,3 @@ def test_the_ledger_knows_a_dataset_as_the_table_that_it_is(tables, files, tmp_p
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), files / "south.parquet")
     with pytest.raises(RefusedError, match="what changed at agent south"):
         PrivateRidge(ledger=ledger).fit_parties(_outside(files))
-
-
-def _tacit(*words, folder):
-    command = [sys.executable, "-m", "tacit", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-
-
-def test_fit_takes_files_and_folders(tables, files):
-    folder = files / "south"
-    for number, start in enumerate(range(0, 500, 200)):
-        folder.mkdir(exist_ok=True)
-        part = tables["south"].iloc[start : start + 200]
-        feather.write_feather(pa.Table.from_pandas(part, preserve_index=False), folder / f"part-{number}.feather")
-    words = ["--target", "relapse", "--model", "logistic", "--json"]
-    done = _tacit("fit", "north.parquet", "south", "west.parquet", *words, folder=files)
-    assert done.returncode == 0, done.stderr
-    found = [row["coef"] for row in json.loads(done.stdout)["coefficients"]]
-    loaded = PrivateLogisticRegression(C=np.inf).fit_parties(_loaded(tables))
-    np.testing.assert_allclose(found, [*loaded.coef_[0], loaded.intercept_[0]], rtol=1e-9)
-
-
-def test_sentences_of_the_command(tables, files):
-    words = ["--target", "relapse", "--model", "logistic"]
-    done = _tacit("fit", "north.parquet", "south.parquet", "nowhere.parquet", *words, folder=files)
-    assert done.returncode == 2
-    assert done.stderr.strip() == "tacit: nowhere.parquet: there is no such file or folder."
-    text = tables["west"].assign(length="secretword")
-    pq.write_table(pa.Table.from_pandas(text), files / "west.parquet")
-    done = _tacit("fit", "north.parquet", "south.parquet", "west.parquet", *words, folder=files)
-    assert "column 'length': holds" in done.stderr
-    assert "secretword" not in done.stderr + done.stdout
-    pq.write_table(pa.Table.from_pandas(tables["west"].iloc[:0]), files / "west.parquet")
-    done = _tacit("fit", "north.parquet", "south.parquet", "west.parquet", *words, folder=files)
-    assert done.stderr.strip() == "tacit: party west has no records; leave it out."

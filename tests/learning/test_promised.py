@@ -36,9 +36,14 @@ def test_a_private_fit_predicts_and_says_what_it_promises(records, tmp_path):
     line = ridge().fit(X, y, groups=groups)
     assert line.score(X, y) > 0.9
     assert line.noise_errors_.shape == (4,)
+    assert model.summary_.has_errors
+    assert not line.summary_.has_errors
+    assert (model.standard_errors_ > model.noise_errors_[:3]).all()
+    assert model.standard_errors_.shape == model.coef_.shape
+    assert 0.0 < model.score_noise(X, words, seed=1) < 0.1
+    assert 0.0 < line.score_noise(X, y, seed=1) < 0.1
     for fitted in (model, line):
         assert fitted.summary_.observations is None
-        assert not fitted.summary_.has_errors
         assert clone(fitted).get_params() == fitted.get_params()
         assert "differentially private" in str(fitted.summary_)
         assert fitted.guarantee_.headline() in fitted.answer_.privacy()
@@ -71,7 +76,7 @@ def test_an_unusual_record_changes_nothing_but_the_noisy_answer(records, unusual
         )
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(line.coef_).all()
-    assert model.n_iter_ == 9
+    assert model.n_iter_ == 10
 
 
 @pytest.mark.parametrize(

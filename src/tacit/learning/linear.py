@@ -22,7 +22,7 @@ from tacit.learning.curvature import FitCurvature
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage, shifted
 from tacit.learning.parties import Party, Table
-from tacit.learning.promised import close, fitted, promise_of
+from tacit.learning.promised import close, errors_of, fitted, promise_of, score_noise
 from tacit.learning.standardising import StandardUnits
 from tacit.typing import Array
 
@@ -179,6 +179,13 @@ class PrivateRidge(LinearModel):
         self.coef_ = answer.x[:p]
         self.intercept_ = float(answer.x[p]) if self.fit_intercept else 0.0
         close(self, answer, table)
+        errors = errors_of(answer)
+        self.standard_errors_ = errors[:p]
+        self.intercept_standard_error_ = float(errors[p]) if self.fit_intercept else 0.0
+
+    def score_noise(self, X: Any, y: Any, *, draws: int = 200, seed: int | None = None) -> float:
+        """Return the deviation that noise gives R² on these records."""
+        return score_noise(self, X, y, draws=draws, seed=seed)
 
     def _weights(self, units: StandardUnits) -> Shrinkage:
         return Shrinkage(np.zeros(len(units.scale)), self.alpha / units.scale**2)

@@ -22,7 +22,7 @@ from tacit.learning.assembly import Assembly
 from tacit.learning.inference import Summary, named
 from tacit.learning.model import Fit, PrivateModel, Shrinkage
 from tacit.learning.parties import Party, Table, refuse_look_alikes
-from tacit.learning.promised import close, fitted, promise_of
+from tacit.learning.promised import close, errors_of, fitted, promise_of, score_noise
 from tacit.learning.standardising import StandardUnits
 from tacit.solving import Answer
 from tacit.spelling import did_you_mean
@@ -102,6 +102,13 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         self.coef_ = answer.x[None, :p]
         self.intercept_ = answer.x[p:] if self.fit_intercept else np.zeros(1)
         close(self, answer, table)
+        errors = errors_of(answer)
+        self.standard_errors_ = errors[None, :p]
+        self.intercept_standard_error_ = errors[p:] if self.fit_intercept else np.zeros(1)
+
+    def score_noise(self, X: Any, y: Any, *, draws: int = 200, seed: int | None = None) -> float:
+        """Return the deviation that noise gives the accuracy on these records."""
+        return score_noise(self, X, y, draws=draws, seed=seed)
 
     def decision_function(self, X: Any) -> Array:
         """Return the scores: of the second class, or of every class where there are more than two."""

@@ -6,13 +6,16 @@
                                          `PrivateStandardScaler` with epsilon has them with noise
     gaps, infinite numbers               zeros, and large numbers: nothing is refused
     classes                              declared; a label that is none of them counts as the first
-    standard errors, likelihoods         none; the deviation that noise gives every coefficient, where it is known
+    standard errors                      of logistic costs, from Hessians with noise, and with what noise adds; of
+                                         linear ones what noise adds, as residuals are not added up
+    likelihoods                          none
 
 Everything else about an estimator is exact, and would undo the promise.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +30,7 @@ from tacit.learning.parties import Table
 from tacit.learning.party_network import connected
 from tacit.masks import SumMasks
 from tacit.solving import Answer, Problem, solve
+from tacit.typing import Array
 
 
 def promise_of(model: Any) -> DifferentialPrivacy:
@@ -67,22 +71,48 @@ def close(model: Any, answer: Answer, table: Table) -> None:
     model.answer_, model.guarantee_, model.noise_errors_ = answer, answer.guarantee, answer.noise
     model.n_iter_, model.parties_ = record.phase2.rounds, table.names
     model.certificate_ = answer.certificate(any=model.any)
-    gradients = Sums("slopes, with noise", m, max(record.phase2.rounds - 1, 1))
-    model.ledger_ = Account(None, (Sums("bends at zero, with noise", packed_size(m), 1), gradients))
+    bends = 1 if answer.errors is None else 2
+    gradients = Sums("slopes, with noise", m, max(record.phase2.rounds - bends, 1))
+    model.ledger_ = Account(None, (Sums("bends, with noise", packed_size(m), bends), gradients))
     model.summary_ = _summarised(model, answer, table)
 
 
 def _summarised(model: Any, answer: Answer, table: Table) -> Summary:
-    """Return the fit as a table: coefficients, and a note about their noise in the place of standard errors."""
-    noise = answer.noise
+    """Return the fit as a table: coefficients, standard errors where there are some, and a note about noise."""
+    noise, errors = answer.noise, answer.errors
     known = "" if noise is None else f" Noise gives them deviations of {noise.min():.2g} to {noise.max():.2g}."
+    beside = "and no standard errors beside it" if errors is None else "and standard errors include it"
     return Summary(
         model=f"{type(model).__name__} (differentially private)",
         names=named(table.columns, intercept=model.fit_intercept),
         coefficients=answer.x,
-        standard_errors=np.full(len(answer.x), np.nan),
+        standard_errors=errors_of(answer),
         freedom=np.inf,
         observations=model.records,
         parties=len(table.parties),
-        notes=(f"The coefficients carry noise, and no standard errors beside it.{known}",),
+        notes=(f"The coefficients carry noise, {beside}.{known}",),
     )
+
+
+def errors_of(answer: Answer) -> Array:
+    """Return the standard errors of all unknowns, an intercept's last; NaN where there are none."""
+    return np.full(len(answer.x), np.nan) if answer.errors is None else answer.errors
+
+
+def score_noise(model: Any, X: Any, y: Any, *, draws: int = 200, seed: int | None = None) -> float:
+    """Return the deviation that noise gives the model's score on these records, by drawing it again.
+
+    It follows from the answer and from public numbers, so that it costs nothing. The score itself is of whose
+    records these are: publish it only if they may be known.
+    """
+    if getattr(model, "noise_errors_", None) is None:
+        raise InputError("the model is not fitted with epsilon, or nobody knows what noise does to it.")
+    rng, scores = np.random.default_rng(seed), []
+    p = np.atleast_2d(model.coef_).shape[1]
+    for _ in range(draws):
+        shaken = copy.copy(model)
+        moved = rng.normal(size=len(model.noise_errors_)) * model.noise_errors_
+        shaken.coef_ = model.coef_ + moved[:p].reshape(np.shape(model.coef_))
+        shaken.intercept_ = model.intercept_ + (moved[p] if len(moved) > p else 0.0)
+        scores.append(shaken.score(X, y))
+    return float(np.std(scores))

@@ -141,7 +141,7 @@ class SumMasks:
             )
         coarse = math.ceil(math.log2(share)) - _BELOW  # steps need not be finer than that beside noise
         fixed = replace(fixed, exponent=max(fixed.exponent, coarse))
-        return Hidden(cost, NoisySums(peers, source, fixed, links, share=share, sums=1 + self.answer.sums))
+        return Hidden(cost, NoisySums(peers, source, fixed, links, share=share, sums=2 + self.answer.sums))
 
 
 class SecretSums:

@@ -113,6 +113,7 @@ def run(
         history=first.history,
         doubt=first.doubt,
         noise=first.noise,
+        errors=first.errors,
     )
 
 

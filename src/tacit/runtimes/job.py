@@ -72,6 +72,8 @@ class Run:
     """What no sum could tell, where the algorithm knows."""
     noise: Array | None = field(default=None, repr=False)
     """The deviation of every unknown from noise shares, (m,), where the algorithm knows."""
+    errors: Array | None = field(default=None, repr=False)
+    """Standard errors that include it, (m,), where the algorithm knows."""
 
 
 class Hide(Protocol):

@@ -140,4 +140,5 @@ def run(
     return Run(
         x=x, rounds=done, traffic=stacked.traffic, verdict=conclusion.with_doubt(doubt),
         history=tuple(watch.history), doubt=doubt, noise=findings.noise,
+        errors=findings.errors,
     )  # fmt: skip

@@ -93,6 +93,11 @@ class Answer(Shown):
         """The deviation of every unknown from noise shares, to first order; None where nobody knows it."""
         return None if self.record.noise is None else np.array(self.record.noise)
 
+    @property
+    def errors(self) -> Array | None:
+        """Standard errors of every unknown, of chance in the records and of noise; None where nobody knows them."""
+        return None if self.record.errors is None else np.array(self.record.errors)
+
     def for_public(self, *, within: float = WITHIN) -> PublicAnswer:
         """Return an answer to publish, private for every record against whoever sees it and nothing else.
 

@@ -3,7 +3,7 @@
 | masks             | costs                    | algorithm           | what is protected, against t who collude |
 |-------------------|--------------------------|---------------------|------------------------------------------|
 | `SumMasks`        | least squares            | direct, one sum     | records                                  |
-| `SumMasks`        | logistic                 | newton, 1 + K sums  | records                                  |
+| `SumMasks`        | logistic                 | newton, 2 + K sums  | records                                  |
 | `QuadraticMasks`  | least squares            | direct, one sum     | records                                  |
 | `AffineMasks`     | least squares, logistic  | any that gossips    | labels; features are open                |
 
@@ -142,7 +142,7 @@ def _by_noisy_sums(
     if sensitivity.quadratic:
         return Choice(NoisyDirect(slope=slope, bend=bend, noise=noise), "metropolis", _ONE_SUM)
     newton = NoisyNewton(slope=slope, bend=bend, noise=noise, gradients=promise.sums)
-    return Choice(newton, "metropolis", f"one noisy sum of Hessians, and {promise.sums} of gradients")
+    return Choice(newton, "metropolis", f"two noisy sums of Hessians, and {promise.sums} of gradients")
 
 
 def guaranteed(promise: DifferentialPrivacy, sharing: Sharing, unit: Unit, privacy: Mechanism) -> AnswerGuarantee:

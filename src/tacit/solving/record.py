@@ -110,6 +110,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Unknowns that what was added up does not determine, and how much may be left to gain."""
     noise: list[float] | None = None
     """The deviation of every unknown from noise shares, to first order, where the algorithm knows."""
+    errors: list[float] | None = None
+    """Standard errors, of chance in the records and of noise together, to first order, where it knows them."""
     tells: Telling | None = None
     """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 

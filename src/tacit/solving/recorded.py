@@ -66,6 +66,7 @@ def recorded(
         warnings=cautions,
         tells=tells,
         noise=None if run.noise is None else run.noise.tolist(),
+        errors=None if run.errors is None else run.errors.tolist(),
     )
 
 

@@ -121,12 +121,13 @@ class _Written(msgspec.Struct, frozen=True, array_like=True):
     facts: bytes = b""
     doubt: Doubt | None = None
     noise: bytes = b""
+    errors: bytes = b""
 
 
 def written(outcome: Outcome) -> bytes:
     """Return an outcome as bytes."""
-    arrays = (outcome.hessian, outcome.facts, outcome.noise)
-    curvature, facts, noise = (b"" if part is None else part.tobytes() for part in arrays)
+    arrays = (outcome.hessian, outcome.facts, outcome.noise, outcome.errors)
+    curvature, facts, noise, errors = (b"" if part is None else part.tobytes() for part in arrays)
     return msgspec.msgpack.encode(
         _Written(
             outcome.x.tobytes(),
@@ -138,6 +139,7 @@ def written(outcome: Outcome) -> bytes:
             facts,
             outcome.doubt,
             noise,
+            errors,
         )
     )
 
@@ -148,7 +150,16 @@ def outcome_of(data: bytes) -> Outcome:
     m = len(read.x) // 8
     bent = np.frombuffer(read.curvature).reshape(m, m) if read.curvature else None
     facts = np.frombuffer(read.facts) if read.facts else None
-    noise = np.frombuffer(read.noise) if read.noise else None
+    noise, errors = (np.frombuffer(part) if part else None for part in (read.noise, read.errors))
     return Outcome(
-        np.frombuffer(read.x), read.rounds, read.verdict, read.history, bent, read.value, facts, read.doubt, noise
+        np.frombuffer(read.x),
+        read.rounds,
+        read.verdict,
+        read.history,
+        bent,
+        read.value,
+        facts,
+        read.doubt,
+        noise,
+        errors,
     )

@@ -70,6 +70,7 @@ def run(job: Job, on_progress: Callable[[Progress], None] | None = None, *, tap:
         history=first.history,
         doubt=first.doubt,
         noise=first.noise,
+        errors=first.errors,
     )
 
 
