@@ -97,7 +97,7 @@ def table(rows: LabelledRows) -> list[str]:
     """Return the whole table as Markdown."""
     least = Batches(rows, 1).best()
     lines = [
-        f"{len(rows.y)} {rows.told}; the least loss is {least:.4f}. Loss above it, after {ROUNDS} rounds:", "",
+        f"{len(rows.y)} {rows.origin}; the least loss is {least:.4f}. Loss above it, after {ROUNDS} rounds:", "",
         "| noise | network | " + " | ".join(f"ε = {epsilon}" for epsilon in EPSILONS) + " |",
         "| --- | --- |" + " --- |" * len(EPSILONS),
     ]  # fmt: skip

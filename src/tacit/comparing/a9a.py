@@ -23,7 +23,7 @@ class LabelledRows(NamedTuple):
 
     A: Array
     y: Array
-    told: str
+    origin: str
     """Where they are from."""
 
     def split(self, agents: int, seed: int = 0) -> list[tuple[Array, Array]]:

@@ -75,7 +75,7 @@ def decor(data: str | Path | None = None) -> Preset:
         Logistic(np.column_stack([A[:records, columns], np.ones(len(A[:records]))]), y[:records], l2=1.0 / agents)
         for A, y in rows.split(agents)
     ]
-    return Preset(f"DECOR's setting, {rows.told}", Problem(nx.grid_2d_graph(4, 4, periodic=True), costs), 1e3)
+    return Preset(f"DECOR's setting, {rows.origin}", Problem(nx.grid_2d_graph(4, 4, periodic=True), costs), 1e3)
 
 
 PRESETS: dict[str, Callable[[], Preset]] = {
