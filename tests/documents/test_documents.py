@@ -500,18 +500,26 @@ def test_the_layers_are_those_that_the_checks_enforce():
     assert present in said, f"CONTRIBUTING.md should show these layers:\n{present}"
 
 
-def test_the_pictures_are_what_the_script_draws(tmp_path, monkeypatch):
-    """Two are drawn alike everywhere; the others have the same labels, and lines to half a pixel or so."""
+def test_drawings_are_what_the_script_draws(tmp_path, monkeypatch):
     pictures = ROOT / "docs" / "pictures"
     run_script(pictures / "draw.py", tmp_path, monkeypatch=monkeypatch)
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(p.name for p in pictures.glob("*.svg"))
-    for name in ("phases.svg", "dashboard.svg"):
-        assert (tmp_path / name).read_text() == (pictures / name).read_text()
-    for name in ("convergence.svg", "guess.svg", "sums.svg"):
-        drawn, kept = (list(ElementTree.parse(folder / name).iter()) for folder in (tmp_path, pictures))  # noqa: S314
-        words = [["".join(n.itertext()) for n in nodes if n.tag.endswith("text")] for nodes in (drawn, kept)]
-        assert words[0] == words[1]
-        lines = [[n.get("points") for n in nodes if n.tag.endswith("polyline")] for nodes in (drawn, kept)]
-        for one, other in zip(*lines, strict=True):
-            heights = [[float(pair.split(",")[1]) for pair in line.split()][:60] for line in (one, other)]
-            assert heights[0] == pytest.approx(heights[1], abs=0.5)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["dashboard.svg", "phases.svg"]
+    for drawn in tmp_path.iterdir():
+        assert drawn.read_text() == (pictures / drawn.name).read_text()
+
+
+@pytest.mark.browser  # they are drawn by Chromium
+@pytest.mark.filterwarnings("ignore")
+def test_pictures_of_data_say_what_is_computed_today(tmp_path, monkeypatch):
+    """The same words and numbers; where a line lies to the pixel is the browser's business."""
+    pytest.importorskip("kaleido")
+    pictures = ROOT / "docs" / "pictures"
+    run_script(pictures / "data.py", tmp_path, monkeypatch=monkeypatch)
+    assert {p.name for p in tmp_path.iterdir()} | {"dashboard.svg", "phases.svg"} == {
+        p.name for p in pictures.glob("*.svg")
+    }
+    for drawn in tmp_path.iterdir():
+        one, other = (ElementTree.parse(folder / drawn.name).getroot() for folder in (tmp_path, pictures))  # noqa: S314
+        for kind in ("text", "desc"):
+            words = [["".join(n.itertext()) for n in each.iter(f"{{*}}{kind}")] for each in (one, other)]
+            assert words[0] == words[1]

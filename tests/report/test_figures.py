@@ -80,6 +80,30 @@ def test_guesses_are_those_of_certificates_at_every_sigma(network):
         assert share == pytest.approx(tacit.certify(network, any=1, sigma=sigma).guess(5.0))
 
 
+def test_several_guesses_are_drawn_with_a_label_each(network):
+    certificates = {f"any {t}": tacit.certify(network, any=t, sigma=2.0) for t in (0, 1, 2)}
+    figure = figures.guess(certificates | {"sums": tacit.certify(network, any=1, sigma=np.inf)}, 3.0)
+    labels = {label.text: label for label in figure.layout.annotations}
+    assert set(labels) == {*certificates, "a coin"}
+    curves = [trace for trace in figure.data if trace.mode == "lines"]
+    for (name, certificate), curve in zip(certificates.items(), curves, strict=True):
+        sigma, share = curve.x[70], curve.y[70]
+        assert share == pytest.approx(tacit.certify(network, any=int(name[-1]), sigma=sigma).guess(3.0))
+        assert certificate.guess(3.0 * 2.0 / 10 ** labels[name].x) == pytest.approx(labels[name].y)
+
+
+def test_runners_of_several_races_are_drawn_by_name(problem):
+    from tacit.comparing import race
+
+    (plain,) = race(problem, ["extra"], max_exchanges=30, finest=1e-3).runners
+    figure = figures.raced({"EXTRA": plain}, title="It falls", logarithmic=True)
+    (curve,) = figure.data
+    assert (curve.name, list(curve.x)) == ("EXTRA", plain.exchanges)
+    assert plain.errors[-1] <= 1e-3 < plain.errors[-2]
+    assert figure.layout.title.text == "It falls"
+    assert figure.layout.meta["says"].startswith("It falls. EXTRA: an error of")
+
+
 @pytest.mark.parametrize("sigma", [np.inf, 1.0])
 def test_where_there_is_no_curve_the_reason_stands_in_its_place(sigma):
     certificate = tacit.certify(nx.star_graph(3), {0}, sigma=sigma)

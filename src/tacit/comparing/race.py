@@ -114,12 +114,14 @@ def race(
     privacy: Mechanism | None = None,
     seeds: int = 3,
     max_exchanges: int = 4000,
+    finest: float = TARGETS[-1],
     title: str = "Race",
     on_progress: OnProgress | None = None,
 ) -> Race:
     """Run *algorithms* on the same network and masks, and return what each takes to 1e-2 … 1e-10.
 
-    *algorithms* are "all", names, or settings of your own. Medians are over *seeds* draws of the masks.
+    *algorithms* are "all", names, or settings of your own. Medians are over *seeds* draws of the masks. A
+    run ends after *max_exchanges*, or where its error is below *finest*.
     """
     if isinstance(problem, ProblemFile):
         privacy, problem = privacy or problem.privacy, problem.problem
@@ -138,7 +140,7 @@ def race(
         for k, algorithm in enumerate(chosen):
             name = algorithm if isinstance(algorithm, str) else name_of(type(algorithm))
             tell(k / len(chosen), name)
-            runners.append(_run(problem, algorithm, name, privacy, optimum, seeds, max_exchanges))
+            runners.append(_run(problem, algorithm, name, privacy, optimum, seeds, (max_exchanges, finest)))
     tell(1.0, "done")
     return Race(
         tacit=version("tacit"),
@@ -163,7 +165,7 @@ def _run(
     privacy: Mechanism | None,
     optimum: Array,
     seeds: int,
-    max_exchanges: int,
+    limits: tuple[int, float],
 ) -> Runner:
     runs = []
     for seed in range(seeds if privacy is not None else 1):
@@ -174,7 +176,7 @@ def _run(
             if isinstance(algorithm, str) and algorithm not in ALGORITHMS:
                 raise
             return Runner(algorithm=name, refused=str(error))
-        runs.append(_course(job, optimum, max_exchanges))
+        runs.append(_course(job, optimum, *limits))
     reached = []
     for target in TARGETS:
         there = [row for run in runs if (row := _first(run, target)) is not None]
@@ -196,7 +198,7 @@ def _run(
 _Row = tuple[float, int, int, int, float]  # error, round, exchanges, bytes, seconds
 
 
-def _course(job: Job, optimum: Array, max_exchanges: int) -> list[_Row]:
+def _course(job: Job, optimum: Array, max_exchanges: int, finest: float) -> list[_Row]:
     """Return the true error after every round, and what it took so far; the looks at it do not count."""
     peers = Stacked(job.network, job.weights)
     cost: Any = job.stack
@@ -218,7 +220,7 @@ def _course(job: Job, optimum: Array, max_exchanges: int) -> list[_Row]:
             away = np.linalg.norm(np.atleast_2d(state.x) - optimum, axis=1).max() / size
             traffic = peers.traffic
             rows.append((float(away), k, traffic.exchanges, traffic.bytes, spent))
-            ends = not np.isfinite(away) or away > _DIVERGED or away <= TARGETS[-1]
+            ends = not np.isfinite(away) or away > _DIVERGED or away <= finest
             if ends or traffic.exchanges >= max_exchanges:
                 break
     return rows

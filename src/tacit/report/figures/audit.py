@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT
-from tacit.report.style import picture, plain
+from tacit.report.style import POWERS, picture, plain
 
 if TYPE_CHECKING:
     from tacit.auditing import AuditReport
@@ -27,7 +27,7 @@ def beliefs(report: AuditReport) -> go.Figure:
     title = report.sentence()
     figure = picture(
         title, title, height=200 + 24 * len(agents),
-        xaxis={"title": {"text": "error of the best attack"}, "type": "log", "exponentformat": "power"},
+        xaxis={"title": {"text": "error of the best attack"}, "type": "log", **POWERS},
         yaxis={"title": {"text": "agent"}, "type": "category", "autorange": "reversed"},
     )  # fmt: skip
     _dots(figure, series["without_masks"], agents, "without masks", LIGHT.orange, "circle")
@@ -45,8 +45,8 @@ def verdicts(report: AuditReport) -> go.Figure:
     title = title if report.attacked else "No attack applies to this run"
     figure = picture(
         title, f"{title}: {len(judged)} attacks, error measured against error predicted.", height=420,
-        xaxis={"title": {"text": "predicted error"}, "type": "log", "exponentformat": "power"},
-        yaxis={"title": {"text": "measured error"}, "type": "log", "exponentformat": "power"},
+        xaxis={"title": {"text": "predicted error"}, "type": "log", **POWERS},
+        yaxis={"title": {"text": "measured error"}, "type": "log", **POWERS},
     )  # fmt: skip
     sizes = [size for _, *both in judged for size in both] or [1.0]
     ends = [min(sizes), max(sizes)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT, LINES
-from tacit.report.style import Trail, draw, note, picture
+from tacit.report.style import POWERS, Trail, draw, note, picture
 
 if TYPE_CHECKING:
-    from tacit.comparing import ComparisonReport, Race
+    from tacit.comparing import ComparisonReport, Race, Runner
 
 _EXACT = 1e-12  # what a logarithmic axis shows of no error at all
+_SMALLEST = 1e-16  # the same of errors
 _FAR = 1e6
 
 
@@ -26,7 +28,7 @@ def compared(comparison: ComparisonReport) -> go.Figure:
     title = "Right answers are to the left, and privacy is below"
     figure = picture(
         title, comparison.sentence(), height=460,
-        xaxis={"title": {"text": "error of the answer"}, "type": "log", "exponentformat": "power"},
+        xaxis={"title": {"text": "error of the answer"}, "type": "log", **POWERS},
         yaxis={"title": {"text": "pairs that colluders tell apart"}, "tickformat": ".0%", "range": [0.35, 1.08]},
     )  # fmt: skip
     figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot"})
@@ -40,24 +42,40 @@ def compared(comparison: ComparisonReport) -> go.Figure:
     return figure
 
 
-def raced(race: Race) -> go.Figure:
-    """Draw every algorithm's true error against the exchanges that it took."""
+def raced(race: Race | Mapping[str, Runner], *, title: str = "", logarithmic: bool = False) -> go.Figure:
+    """Draw every algorithm's true error against the exchanges that it took.
+
+    Of several races, pick runners and name them. On a *logarithmic* axis, a few exchanges and thousands both show.
+    """
+    if isinstance(race, Mapping):
+        runners = dict(race)
+        says = "; ".join(f"{name}: {_ending(runner)}" for name, runner in runners.items()) + "."
+    else:
+        runners, says = {runner.algorithm: runner for runner in race.runners}, race.sentence()
     figure = picture(
-        race.sentence(), race.sentence(), height=460,
-        xaxis={"title": {"text": "exchanges"}, "rangemode": "tozero"},
-        yaxis={"title": {"text": "error"}, "type": "log", "exponentformat": "power", "dtick": 2},
+        title or says, f"{title}. {says}" if title else says, height=460,
+        xaxis={"title": {"text": "exchanges: times that agents wait for their neighbours"},
+               **({"type": "log", "dtick": "D2"} if logarithmic else {"rangemode": "tozero"})},
+        yaxis={"title": {"text": "error, relative to the start"}, "type": "log", **POWERS,
+               "dtick": 2},
     )  # fmt: skip
-    ran = [runner for runner in race.runners if runner.errors]
+    ran = {name: runner for name, runner in runners.items() if runner.errors}
     draw(
         figure,
         *(
             Trail(
                 runner.exchanges,
-                [min(max(error, _EXACT), _FAR) for error in runner.errors],
-                runner.algorithm,
+                [min(max(error, _SMALLEST), _FAR) for error in runner.errors],
+                name,
                 getattr(LIGHT, LINES[k % len(LINES)]),
             )
-            for k, runner in enumerate(ran)
+            for k, (name, runner) in enumerate(ran.items())
         ),
     )
     return figure
+
+
+def _ending(runner: Runner) -> str:
+    if not runner.errors:
+        return "did not run"
+    return f"an error of {runner.errors[-1]:.1g} after {runner.exchanges[-1]} exchanges"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from tacit.report.palette import LIGHT, LINES
-from tacit.report.style import Trail, draw, picture
+from tacit.report.style import POWERS, Trail, draw, picture
 
 if TYPE_CHECKING:
     from tacit.runtimes import Check
@@ -72,7 +72,7 @@ def _axes(title: str, says: str) -> go.Figure:
     return picture(
         title, says,
         xaxis={"title": {"text": "round"}, "rangemode": "tozero"},
-        yaxis={"title": {"text": "relative to the answer"}, "type": "log", "exponentformat": "power", "dtick": 2},
+        yaxis={"title": {"text": "relative to the answer"}, "type": "log", **POWERS, "dtick": 2},
     )  # fmt: skip
 
 
