@@ -61,7 +61,7 @@ def attack_shares(
         return _of_sums(masks, masks.answer, network, coalition, games, keys)
     if drawn_once(masks):
         return _of_masks(masks, masks.answer, network, coalition, moves, games, keys)
-    raise InputError(f"the audit knows Gaussian masks and secret sums, and no {type(masks).__name__}.")
+    raise InputError("the audit knows noise shares in secret sums and in Gaussian masks, and in no others.")
 
 
 # secret sums -------------------------------------------------------------------------------------
