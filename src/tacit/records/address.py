@@ -26,13 +26,13 @@ _SHAPE = (
 )
 _CONNECTION = re.compile(r"://|password|(host|hostaddr|user|dbname|port)\s*=", re.IGNORECASE)
 
-Kind = Literal["file", "service", "env", "nothing"]
+PlaceKind = Literal["file", "service", "env", "nothing"]
 
 
 class Address(NamedTuple):
     """A database, and what is asked of it."""
 
-    kind: Kind
+    kind: PlaceKind
     place: str
     """A path, the name of a service, or of a variable."""
     table: tuple[str, ...]

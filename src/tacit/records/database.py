@@ -76,10 +76,10 @@ class Database:
         """Refuse a table that is not there."""
         if not self.address.table:
             return
-        found = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'records'"
-        views = found.replace("table", "view").replace("'records'", "'records' AND NOT internal")
+        of_tables = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'records'"
+        of_views = of_tables.replace("table", "view")
         with self._reading():
-            rows = self._connection.execute(f"{found} UNION ALL {views}").fetchall()
+            rows = self._connection.execute(f"{of_tables} UNION ALL {of_views}").fetchall()
         tables = {table for _, table in rows} | {f"{schema}.{table}" for schema, table in rows}
         wanted = ".".join(self.address.table)
         if wanted not in tables and wanted.casefold() not in map(str.casefold, tables):
