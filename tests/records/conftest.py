@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +24,10 @@ class Server(NamedTuple):
     def string(self):
         """The connection string, with the password."""
         return f"host=127.0.0.1 port={self.port} user=tacit dbname=postgres password={PASSWORD}"
+
+    def cut(self):
+        """End every session that is open."""
+        self.do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
 
     def do(self, statement):
         """Run a statement as the owner."""
@@ -69,17 +72,12 @@ def postgres():
     records = folder / "records"
     first = [programs / "initdb", "-D", records, "-U", "tacit", "-A", "scram-sha-256", f"--pwfile={words}", "-N"]
     subprocess.run([*first, "-E", "UTF8"], stdout=subprocess.DEVNULL, check=True, **settings)
-    start = [programs / "postgres", "-D", records, "-p", str(port), "-h", "127.0.0.1", "-k", folder, "-F"]
-    server = subprocess.Popen(start, stdout=subprocess.DEVNULL, **settings)
+    control = [programs / "pg_ctl", "-D", records, "-s", "-w", "-t", "120"]
+    options = f"-p {port} -h 127.0.0.1 -k {folder} -F"
+    start = [*control, "-o", options, "-l", folder / "log", "start"]
+    subprocess.run(start, stdout=subprocess.DEVNULL, check=True, **settings)
     try:
-        ask = [programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-        deadline = time.monotonic() + 120
-        while subprocess.run(ask, check=False).returncode:
-            assert server.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
         yield Server(port, programs)
     finally:
-        server.terminate()
-        server.wait()
+        subprocess.run([*control, "-m", "immediate", "stop"], stdout=subprocess.DEVNULL, check=True, **settings)
         shutil.rmtree(folder)

@@ -1,13 +1,16 @@
 """Tables and queries of DuckDB, SQLite and PostgreSQL are the records that are in them, and are only read."""
 
+import os
 import pickle
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from tacit.errors import FileError, InputError, TacitError
-from tacit.records import Address, Dataset, is_dataset, open_source
+from tacit.records import DatabaseAddress, Dataset, is_dataset, open_source
 from tacit.records.digest import columns_of
 
 duckdb = pytest.importorskip("duckdb")
@@ -15,6 +18,7 @@ pytest.importorskip("duckdb_extension_sqlite_scanner")
 pytest.importorskip("duckdb_extension_postgres_scanner")
 
 COUNT = 5000
+PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 PASSWORD = "hunter2-of-the-clinic"  # noqa: S105
 
 
@@ -104,8 +108,8 @@ def test_views_schemas_and_another_process_work(files):
 @pytest.mark.network
 def test_postgres_is_read_by_a_variable_or_a_service(server, monkeypatch, tmp_path):
     monkeypatch.setenv("CLINIC", server.string)
-    table = _is_all("duckdb:env=CLINIC::public.visits")
-    query = _is_all("duckdb:env=CLINIC::SELECT a, b::int AS b, label FROM visits WHERE label <> 'x'")
+    table = _is_all("duckdb:env:CLINIC::public.visits")
+    query = _is_all("duckdb:env:CLINIC::SELECT a, b::int AS b, label FROM visits WHERE label <> 'x'")
     services = tmp_path / "services"
     services.write_text(f"[clinic]\nhost=127.0.0.1\nport={server.port}\nuser=tacit\ndbname=postgres\n")
     passwords = tmp_path / "passwords"
@@ -113,10 +117,10 @@ def test_postgres_is_read_by_a_variable_or_a_service(server, monkeypatch, tmp_pa
     passwords.chmod(0o600)
     monkeypatch.setenv("PGSERVICEFILE", str(services))
     monkeypatch.setenv("PGPASSFILE", str(passwords))
-    service = _is_all("duckdb:service=clinic::visits")
+    service = _is_all("duckdb:service:clinic::visits")
     url = f"postgresql://tacit:{PASSWORD}@127.0.0.1:{server.port}/postgres"
     monkeypatch.setenv("CLINIC", url)
-    assert Dataset.at("duckdb:env=CLINIC::visits", "label", columns=["a"]).count() == COUNT
+    assert Dataset.at("duckdb:env:CLINIC::visits", "label", columns=["a"]).count() == COUNT
     for other in (query, service):
         for name, values in table.items():
             np.testing.assert_array_equal(values, other[name])
@@ -126,11 +130,11 @@ def test_postgres_is_read_by_a_variable_or_a_service(server, monkeypatch, tmp_pa
 def test_all_passes_see_the_records_of_the_same_moment(server, monkeypatch):
     monkeypatch.setenv("CLINIC", server.string)
     server.do("CREATE TABLE moment AS SELECT 1.5::float8 AS a, 1 AS label FROM generate_series(1, 10)")
-    before = Dataset.at("duckdb:env=CLINIC::moment", "label")
+    before = Dataset.at("duckdb:env:CLINIC::moment", "label")
     assert before.count() == 10
     server.do("INSERT INTO moment VALUES (2.5, 0)")
     assert before.count() == before.levels().counts.sum() == 10
-    assert Dataset.at("duckdb:env=CLINIC::moment", "label").count() == 11
+    assert Dataset.at("duckdb:env:CLINIC::moment", "label").count() == 11
 
 
 @pytest.mark.network
@@ -138,11 +142,11 @@ def test_a_database_is_only_read(server, files, monkeypatch, tmp_path):
     monkeypatch.setenv("CLINIC", server.string)
     server.do("CREATE FUNCTION enter() RETURNS int LANGUAGE sql AS 'INSERT INTO visits VALUES (1, 1) RETURNING 1'")
     with pytest.raises(TacitError):
-        Dataset.at("duckdb:env=CLINIC::SELECT enter() AS a, 1 AS label", "label").count()
+        Dataset.at("duckdb:env:CLINIC::SELECT enter() AS a, 1 AS label", "label").count()
     for statement in ("DELETE FROM visits", "SELECT * FROM visits); DELETE FROM visits; SELECT (1"):
         with pytest.raises(TacitError):
-            Dataset.at(f"duckdb:env=CLINIC::{statement}", "label").count()
-    assert Dataset.at("duckdb:env=CLINIC::visits", "label", columns=["a"]).count() == COUNT
+            Dataset.at(f"duckdb:env:CLINIC::{statement}", "label").count()
+    assert Dataset.at("duckdb:env:CLINIC::visits", "label", columns=["a"]).count() == COUNT
     copy = f"SELECT 1 AS label) TO '{tmp_path / 'x.csv'}'; SELECT (1"
     for query in (copy, "SELECT * FROM read_csv('/etc/passwd')"):
         with pytest.raises(TacitError):
@@ -160,17 +164,17 @@ def test_no_sentence_holds_a_password_a_query_or_a_value(server, files, monkeypa
     wrong = {
         f"duckdb:postgresql://tacit:{PASSWORD}@h/d::visits": "a connection string is not typed",
         f"duckdb:host=h password={PASSWORD}::visits": "a connection string is not typed",
-        "duckdb:env=WRONG::visits": "the database of WRONG: cannot be reached; check host, port, user and password",
-        "duckdb:env=NOWHERE::visits": "the database of NOWHERE: cannot be reached",
-        "duckdb:service=nobody::visits": "service nobody: cannot be reached",
-        "duckdb:env=UNSET::visits": "the environment variable UNSET is not set",
-        "duckdb:env=CLINIC::vists": r"there is no such table\. Did you mean 'visits'",
+        "duckdb:env:WRONG::visits": "the database of WRONG: cannot be reached; check host, port, user and password",
+        "duckdb:env:NOWHERE::visits": "the database of NOWHERE: cannot be reached",
+        "duckdb:service:nobody::visits": "service nobody: cannot be reached",
+        "duckdb:env:UNSET::visits": "the environment variable UNSET is not set",
+        "duckdb:env:CLINIC::vists": r"there is no such table\. Did you mean 'visits'",
         f"duckdb:{path}::vists": r"table vists of .*a\.duckdb: there is no such table\. Did you mean 'visits'",
         f"duckdb:{path}::SELECT nope AS label FROM visits WHERE label = 'secretword'": "cannot answer",
-        "duckdb:env=CLINIC::SELECT nope FROM visits WHERE label = 'secretword'": "cannot answer",
-        "duckdb:env=CLINIC::SELECT a::int AS a, label FROM odd": "could not be read to its end",
+        "duckdb:env:CLINIC::SELECT nope FROM visits WHERE label = 'secretword'": "cannot answer",
+        "duckdb:env:CLINIC::SELECT a::int AS a, label FROM odd": "could not be read to its end",
         f"duckdb:{path}::SELECT ('secretword' || label)::int AS a, label FROM visits": "not of the type",
-        "duckdb:env=CLINIC::odd": "column 'a': holds string, and not numbers",
+        "duckdb:env:CLINIC::odd": "column 'a': holds string, and not numbers",
         f"duckdb:{path}::visits": "column 'taken': holds date32",
         f"duckdb:{files / 'none.duckdb'}::visits": r"none\.duckdb: cannot be read \(No such file",
         "duckdb:visits": "databases are given as",
@@ -201,8 +205,26 @@ def test_a_file_that_is_no_database_and_one_with_wrong_values(files, tmp_path):
 @pytest.mark.network
 def test_nothing_shows_a_connection_string(server, monkeypatch):
     monkeypatch.setenv("CLINIC", server.string)
-    dataset = Dataset.at("duckdb:env=CLINIC::visits", "label", columns=["a"])
+    dataset = Dataset.at("duckdb:env:CLINIC::visits", "label", columns=["a"])
     dataset.count()
     for shown in (repr(dataset), repr(dataset.source), pickle.dumps(dataset).decode("latin-1")):
         assert PASSWORD not in shown
-    assert Address.read('duckdb:a.duckdb::"strange.name".t').table == ("strange.name", "t")
+    assert DatabaseAddress.read('duckdb:a.duckdb::"strange.name".t').table == ("strange.name", "t")
+
+
+@pytest.mark.network
+def test_a_connection_that_is_lost_is_one_sentence_and_no_crash(server):
+    """In a process of its own: what DuckDB does as it ends is its exit code."""
+    script = (
+        "import sys\nfrom tacit.records import Dataset\n"
+        "data = Dataset.at('duckdb:env:CLINIC::visits', 'label', columns=['a'])\n"
+        "print(data.count(), flush=True)\nsys.stdin.readline()\n"
+        "try: data.levels()\nexcept Exception as error: print(type(error).__name__, error)\n"
+    )
+    environment = {**os.environ, "CLINIC": server.string}
+    process = subprocess.Popen([sys.executable, "-c", script], env=environment, text=True, **PIPES)
+    assert process.stdout.readline().strip() == str(COUNT)
+    server.cut()
+    out, err = process.communicate("\n", timeout=120)
+    assert out.startswith("FileError table visits of the database of CLINIC: could not be read to its end"), out
+    assert (process.returncode, err) == (0, "")

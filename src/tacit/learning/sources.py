@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tacit.errors import FileError
 from tacit.learning.files import UsedColumns, expanded, party_names
-from tacit.records import Address, Dataset, is_address, open_source
+from tacit.records import DatabaseAddress, Dataset, is_address, open_source
 from tacit.tables import Reading
 
 
@@ -40,7 +40,7 @@ def _named(sources: Sequence[str]) -> list[tuple[str, str | Path]]:
     if arrays is not None:
         raise FileError(f"{arrays}: has no names of columns; use a .parquet or a .csv file.")
     of_files = iter(party_names(files))
-    names = [next(of_files) if isinstance(source, Path) else Address.read(source).name for source in each]
+    names = [next(of_files) if isinstance(source, Path) else DatabaseAddress.read(source).name for source in each]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise FileError(f"two parties would be called {twice[0]}, after their databases: each is one party.")

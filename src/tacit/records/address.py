@@ -2,8 +2,8 @@
 
     duckdb:clinic.duckdb::visits                        a table of a DuckDB file
     duckdb:clinic.sqlite::SELECT age, dose FROM visits  a query, of a SQLite file
-    duckdb:service=clinic::visits                       PostgreSQL, as libpq's service file says
-    duckdb:env=CLINIC_DATABASE::visits                  PostgreSQL, as an environment variable says
+    duckdb:service:clinic::visits                       PostgreSQL, as libpq's service file says
+    duckdb:env:CLINIC_DATABASE::visits                  PostgreSQL, as an environment variable says
     duckdb:SELECT age, dose FROM 'visits/*.parquet'     files, by a query
 
 What is typed is seen by others: in lists of processes, in histories, in files that are sent around. So a connection
@@ -21,7 +21,7 @@ from tacit.errors import InputError
 PREFIX = "duckdb:"
 _QUERY = re.compile(r"\s*(select|with|from|values)\b", re.IGNORECASE)
 _SHAPE = (
-    "databases are given as 'duckdb:FILE::TABLE', 'duckdb:service=NAME::TABLE' or 'duckdb:env=VARIABLE::TABLE', "
+    "databases are given as 'duckdb:FILE::TABLE', 'duckdb:service:NAME::TABLE' or 'duckdb:env:VARIABLE::TABLE', "
     "with a table or a SELECT after the two colons."
 )
 _CONNECTION = re.compile(r"://|password|(host|hostaddr|user|dbname|port)\s*=", re.IGNORECASE)
@@ -29,7 +29,7 @@ _CONNECTION = re.compile(r"://|password|(host|hostaddr|user|dbname|port)\s*=", r
 PlaceKind = Literal["file", "service", "env", "nothing"]
 
 
-class Address(NamedTuple):
+class DatabaseAddress(NamedTuple):
     """A database, and what is asked of it."""
 
     kind: PlaceKind
@@ -41,7 +41,7 @@ class Address(NamedTuple):
     """Empty for a table."""
 
     @classmethod
-    def read(cls, text: str, folder: Path = Path()) -> Address:
+    def read(cls, text: str, folder: Path = Path()) -> DatabaseAddress:
         """Return what the words name; files lie in the *folder*. Refuse what could hold a password, unrepeated."""
         rest = text.removeprefix(PREFIX).strip()
         if _QUERY.match(rest):
@@ -50,15 +50,15 @@ class Address(NamedTuple):
         if _CONNECTION.search(place):
             raise InputError(
                 "a connection string is not typed, since others see it and it may hold a password: put it into an "
-                "environment variable and say 'duckdb:env=VARIABLE::TABLE', or use libpq's service file and say "
-                "'duckdb:service=NAME::TABLE'."
+                "environment variable and say 'duckdb:env:VARIABLE::TABLE', or use libpq's service file and say "
+                "'duckdb:service:NAME::TABLE'."
             )
         if not place or not colons or not what:
             raise InputError(_SHAPE)
         table, query = ((), _single(what)) if _QUERY.match(what) else (_parts(what), "")
         for kind in ("service", "env"):
-            if place.startswith(f"{kind}="):
-                return cls(kind, place.removeprefix(f"{kind}="), table, query)
+            if place.startswith(f"{kind}:"):
+                return cls(kind, place.removeprefix(f"{kind}:"), table, query)
         return cls("file", str(folder / place), table, query)
 
     @property

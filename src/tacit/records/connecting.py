@@ -10,13 +10,15 @@ What DuckDB says of an error may repeat a connection string, a query or a value.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tacit.errors import FileError, InputError
-from tacit.records.address import Address
+from tacit.records.address import DatabaseAddress
 from tacit.records.passing import cores
 
 MEMORY = "160MB"
@@ -26,7 +28,8 @@ _PINNED = {
     "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "temp_directory": "",
     "memory_limit": MEMORY, "preserve_insertion_order": "true",
 }  # fmt: skip
-_FOR_READING = "-c default_transaction_read_only=on -c synchronize_seqscans=off"
+_SESSION = {"default_transaction_read_only": "on", "synchronize_seqscans": "off"}
+"""Sessions of PostgreSQL refuse to write, whatever the user may, and read tables from their beginning."""
 _NAME = "records"
 """What the database is called inside of DuckDB."""
 
@@ -39,7 +42,7 @@ def duckdb() -> Any:
         raise InputError(f"duckdb is not installed, which reads databases: {_EXTRA}.") from None
 
 
-def connect(address: Address) -> Any:
+def connect(address: DatabaseAddress) -> Any:
     """Return a connection in a transaction that only reads; say what to do where there is none."""
     db = duckdb()
     connection = db.connect(":memory:", config={**_PINNED, "threads": str(cores())})
@@ -60,6 +63,13 @@ def connect(address: Address) -> Any:
         connection.close()
         raise
     return connection
+
+
+def disconnect(connection: Any) -> None:
+    """Close a connection whose server may be gone: then nothing is left to be rolled back."""
+    with suppress(duckdb().Error):
+        connection.execute("ROLLBACK")
+    connection.close()
 
 
 def _attach_file(connection: Any, path: Path) -> None:
@@ -83,7 +93,7 @@ def _kind_of(path: Path) -> str:
     raise FileError(f"{path}: is neither a DuckDB file nor a SQLite file.")
 
 
-def _attach_server(connection: Any, address: Address) -> None:
+def _attach_server(connection: Any, address: DatabaseAddress) -> None:
     _load(connection, "postgres_scanner")
     if address.kind == "service":
         string = f"service={_for_libpq(address.place)}"
@@ -98,11 +108,11 @@ def _attach_server(connection: Any, address: Address) -> None:
 
 
 def _only_reading(string: str) -> str:
-    """Return a connection string whose sessions refuse to write, whatever the user may, and read in one order."""
+    """Return a connection string whose sessions are set as above."""
+    options = " ".join(f"-c{name}={value}" for name, value in _SESSION.items())
     if "://" not in string:
-        return f"{string} options={_for_libpq(_FOR_READING)}"
-    escaped = _FOR_READING.replace(" ", "%20").replace("=", "%3D")
-    return f"{string}{'&' if '?' in string else '?'}options={escaped}"
+        return " ".join((string, f"options={_for_libpq(options)}"))
+    return f"{string}{'&' if '?' in string else '?'}options={quote(options)}"
 
 
 def _for_libpq(value: str) -> str:
@@ -122,7 +132,7 @@ def _load(connection: Any, extension: str) -> None:
     connection.execute(f"LOAD {quoted(str(matching[0]))}")
 
 
-def _unreachable(address: Address) -> FileError:
+def _unreachable(address: DatabaseAddress) -> FileError:
     if address.kind == "file":
         return FileError(
             f"{address.place}: cannot be opened as a database; it is damaged, or another process writes to it."

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import finalize
 
 from tacit.errors import FileError, InputError
-from tacit.records.address import Address
-from tacit.records.connecting import connect, duckdb, named, quoted
+from tacit.records.address import DatabaseAddress
+from tacit.records.connecting import connect, disconnect, duckdb, named, quoted
 from tacit.records.files import ROWS
 from tacit.spelling import did_you_mean
 
@@ -23,7 +24,7 @@ from tacit.spelling import did_you_mean
 class Database:
     """What an address names. It is opened when something is asked of it, and holds no record."""
 
-    address: Address
+    address: DatabaseAddress
 
     @property
     def label(self) -> str:
@@ -32,7 +33,9 @@ class Database:
 
     @cached_property
     def _connection(self) -> Any:
-        return connect(self.address)
+        connection = connect(self.address)
+        finalize(self, disconnect, connection)
+        return connection
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the address alone: another process opens a connection of its own."""
@@ -76,24 +79,23 @@ class Database:
         """Refuse a table that is not there."""
         if not self.address.table:
             return
-        of_tables = "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'records'"
-        of_views = of_tables.replace("table", "view")
+        known = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = 'records'"
         with self._reading():
-            rows = self._connection.execute(f"{of_tables} UNION ALL {of_views}").fetchall()
+            rows = self._connection.execute(known).fetchall()
         tables = {table for _, table in rows} | {f"{schema}.{table}" for schema, table in rows}
         wanted = ".".join(self.address.table)
         if wanted not in tables and wanted.casefold() not in map(str.casefold, tables):
             raise FileError(f"{self.label}: there is no such table.{did_you_mean(wanted, sorted(tables))}")
 
     def _reading(self) -> _Reading:
-        return _Reading(self.address)
+        return _Reading(self.address, answered="schema" in self.__dict__)
 
 
 class _Reading:
     """Errors of DuckDB, as sentences that show nothing of what stands in a query, a database or a connection."""
 
-    def __init__(self, address: Address) -> None:
-        self.address = address
+    def __init__(self, address: DatabaseAddress, *, answered: bool) -> None:
+        self.address, self.answered = address, answered
 
     def __enter__(self) -> None:
         return None
@@ -103,7 +105,7 @@ class _Reading:
         if kind is None or not issubclass(kind, db.Error):
             return
         label = self.address.label
-        if issubclass(kind, (db.ParserException, db.BinderException, db.CatalogException)):
+        if not self.answered and issubclass(kind, (db.ParserException, db.BinderException, db.CatalogException)):
             raise InputError(
                 f"{label}: the database cannot answer; a table or column is not there or not readable, or it is "
                 "not one SELECT."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit.records.address import Address, is_address
+from tacit.records.address import DatabaseAddress, is_address
 from tacit.records.database import Database
 from tacit.records.files import FORMATS, Files
 from tacit.records.passing import RecordSource
@@ -31,5 +31,5 @@ def open_source(
 ) -> RecordSource:
     """Return where the records are, in a *folder* if the path is relative; refuse what cannot be read."""
     if is_address(data):
-        return Database(Address.read(str(data), folder))
+        return Database(DatabaseAddress.read(str(data), folder))
     return Files.at(folder / data, separator=separator, decimal=decimal)
