@@ -19,9 +19,9 @@ class _Later(ModuleType):
     """Stands for a module until something of it is used."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(import_module(self.__name__), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
 def later(name: str) -> ModuleType:
