@@ -128,7 +128,7 @@ def _worst_of_crowd(
 
 
 def _is_invertible(topology: Topology) -> bool:
-    """Tell whether M and every agent's Q fit into memory: a few thousand agents, and no hub of hundreds of links."""
+    """Tell whether M and every agent's Q fit into memory: thousands of agents, none with hundreds of links."""
     n, most = len(topology), int(topology.degrees.max())
     return n <= _INVERTIBLE and n * most**2 <= _INVERTIBLE**2
 
