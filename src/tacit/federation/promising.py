@@ -11,8 +11,9 @@ that depends on a record's value refuses, warns or counts: what could is refused
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
+from tacit.algorithms import AnyAlgorithm
 from tacit.differential.promise import SUMS
 from tacit.errors import InputError
 from tacit.federation.sections import Masks, Model
@@ -91,7 +92,7 @@ def promised_in(
             f"{section['name']!r} tells exact numbers of its own, and [privacy.answer] promises that none is told; "
             "use 'direct' for least squares or 'newton' for logistic costs, in public units."
         )
-    gossip = Choice(agreed, weights, "as all have agreed")
+    gossip = Choice(cast(AnyAlgorithm, agreed), weights, "as all have agreed")
     if privacy.kind != "sums" and dropout == "exclude":
         raise InputError(
             'dropout = "exclude" does not go with [privacy.answer] and masks that are drawn once: whoever leaves '
