@@ -132,7 +132,7 @@ class Threshold:
         single, vectors = self.singles(M)
         if not coupled:
             return Bounds(single, np.zeros((self.n, self.n)))
-        T = self._projected_columns(vectors)
+        T = self.projected_columns(vectors)
         Y = T @ M
         width = vectors.shape[2]
         coupling = np.zeros((self.n, self.n))
@@ -163,7 +163,7 @@ class Threshold:
         coupling[u, v] = np.minimum(coupling[u, v], sharp)
         np.minimum(coupling, coupling.T, out=coupling)
 
-    def _projected_columns(self, vectors: Array) -> sp.csr_array:
+    def projected_columns(self, vectors: Array) -> sp.csr_array:
         """Return the rows V_vᵀB_vᵀ of all agents, (n(Δ − 1), n) sparse."""
         n, _, width = vectors.shape
         scaled = vectors * self.spokes.scale[:, :, None]  # (n, Δ, Δ − 1)
