@@ -22,13 +22,18 @@ links, by scaling their columns of B.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+from tacit.later import later
 from tacit.network import Topology
 from tacit.typing import Array, Indices
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 _BLOCK = 96  # agents whose couplings are computed at a time
 _SHARPENED = 48  # couplings per agent that are worth a spectral norm
