@@ -15,10 +15,10 @@ _OF_A_PROMISE = ("epsilon", "delta", "clip", "labels", "limits", "records")
 def refuse_promise(kind: type, settings: Mapping[str, Any]) -> None:
     """Refuse settings of a promise that an estimator has no place for."""
     known = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
-    strange = [name for name in ("epsilon", "delta", "clip") if name in settings and name not in known]
-    if strange:
+    misplaced = [name for name in ("epsilon", "delta", "clip") if name in settings and name not in known]
+    if misplaced:
         raise InputError(
-            f"{conjoined(strange)}: no answer of this estimator is promised to be private, as it has no bounded "
+            f"{conjoined(misplaced)}: no answer of this estimator is promised to be private, as it has no bounded "
             "sensitivity or adds exact numbers up; logistic and ridge regressions and the standard scaler take a "
             "promise."
         )
