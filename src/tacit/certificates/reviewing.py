@@ -28,10 +28,11 @@ from tacit.certificates.unclear import unclear_changes
 from tacit.differential import AnswerBudget
 from tacit.differential.budget import mu_for
 from tacit.errors import InputError
+from tacit.showing import Told
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Review(Told):
     """What a run would do to the ledger."""
 
     accepted: bool
@@ -52,6 +53,12 @@ class Review:
     def total(self) -> float:
         """ε with the run."""
         return self.spent + self.epsilon
+
+    def __str__(self) -> str:
+        limit = "" if self.budget is None else f" of {self.budget:g}"
+        costs = f"ε = {self.epsilon:.4g} for this run, {self.total:.4g}{limit} with those before it"
+        told = [str(exposure) for exposure in (*self.exposed, *self.joint)]
+        return "\n".join([f"{'Accepted' if self.accepted else 'Refused'}: {costs}.", *self.reasons, *told])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the judgement for JSON; ∞ becomes None."""

@@ -11,12 +11,19 @@ from dataclasses import dataclass
 
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from tacit.showing import Told
+
 
 @dataclass(frozen=True, slots=True)
-class TradeOff:
+class TradeOff(Told):
     """The best test between N(0, 1) and N(μ, 1)."""
 
     mu: float
+
+    def __str__(self) -> str:
+        return (
+            f"The best guess between two worlds is right {100 * self.guess:.4g} % of the time (μ = {self.mu:.4g})."
+        )
 
     @classmethod
     def at(cls, divergence: float) -> TradeOff:

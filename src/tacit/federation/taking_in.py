@@ -19,10 +19,11 @@ from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member
 from tacit.listing import conjoined
+from tacit.showing import Told
 
 
 @dataclass(frozen=True, slots=True)
-class TakingIn:
+class TakingIn(Told):
     """The next run, with newcomers. Nobody's masks or messages are carried into it: it is a run of its own."""
 
     before: Manifest
@@ -32,6 +33,9 @@ class TakingIn:
     """What the two runs together tell exactly of single members."""
     certificate: Certificate | None
     """What holds in the next run by itself; None where nothing is hidden, or nothing can be."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.costs])
 
     @property
     def headline(self) -> str:
