@@ -4,6 +4,7 @@ plain run            replay, observability, tree sums: what would have leaked
 masked run           the same attacks, and maximum likelihood with all effective costs published
 made-up secrets      the mechanism's law, priors, reuse, retries, seeds, low bits: thousands of releases
 games                which of two worlds? with and without the messages of phase 2
+noise shares         the same where the answer is to be private: which world, averages, laws, digits, complaints
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tacit.auditing.attacked import attacked, truth_of
 from tacit.auditing.experiments import EXPERIMENTS, settle
 from tacit.auditing.experiments.inferred_labels import infer_labels
 from tacit.auditing.experiments.secret_sums import attack_words
+from tacit.auditing.experiments.shares import attack_shares
 from tacit.auditing.judging.verdict import Verdict
 from tacit.auditing.recording.release import Keys
 from tacit.auditing.report import AuditReport, BestEstimate, Row
@@ -31,9 +33,18 @@ from tacit.auditing.trials.runs import AttackResult, Truth
 from tacit.certificates import Certificate, certify, privacy_lines
 from tacit.costs import Logistic
 from tacit.errors import InputError, VacuousError
-from tacit.masks import Mechanism, drawn_afresh, drawn_once, effective_sigma, with_seed
+from tacit.masks import (
+    Mechanism,
+    drawn_afresh,
+    drawn_once,
+    effective_sigma,
+    limits_of,
+    with_answer,
+    with_seed,
+)
 from tacit.solving import Problem, ProblemFile, prepare
 from tacit.solving.guarantee import of_run
+from tacit.solving.solve import Prepared
 from tacit.solving.stamping import NO_MASKS
 from tacit.solving.telling import against
 from tacit.stamps import beyond_the_network, voided
@@ -70,13 +81,13 @@ def audit(
         privacy, weights, tree = privacy or problem.privacy, problem.weights, problem.tree
         algorithm = problem.algorithm if algorithm == "auto" else algorithm
         problem = problem.problem
-    if privacy is not None and privacy.answer is not None:
-        raise InputError(
-            "an audit attacks exact answers, and this one is to have noise; leave answer out, and its masks are "
-            "attacked."
-        )
     if privacy is not None and seed is not None:
         privacy = with_seed(privacy, seed)
+    noisy = None
+    if masks and privacy is not None and privacy.answer is not None:
+        noisy = prepare(problem, privacy=privacy, algorithm=algorithm, weights=weights, tree=tree)  # type: ignore[arg-type]
+    if privacy is not None and privacy.answer is not None:  # what would leak without masks is the exact algorithm's
+        privacy, algorithm = with_answer(privacy, None), "auto" if drawn_afresh(privacy) else algorithm
     n = len(problem.network)
     rounds = min(max(_ROUNDS[0], 3 * n), _ROUNDS[1])
     prepared = prepare(
@@ -99,7 +110,12 @@ def audit(
     findings: list[AttackResult] = []
     game: Game | Verdict | None = None
     messages: Game | None = None
-    if masks and job.privacy is not None:
+    if noisy is not None:
+        tell(0.2, "attacking noise shares")
+        game, verdicts = _shares(problem, noisy, who, games, seed)
+        findings = [AttackResult(None, verdict) for verdict in verdicts]
+        job, stamps = noisy.job, noisy.stamps
+    elif masks and job.privacy is not None:
         tell(0.2, "attacking the masked run")
         findings = attacked(problem, job, who, truth, runtime=runtime)
         findings += _experiments(job.privacy, problem, who, truth, seed, tell)
@@ -133,7 +149,7 @@ def audit(
         runtime=runtime,
         private=not voided(stamps) and not beaten,
         stamps=stamps,
-        privacy=[*beaten, *privacy_lines(stamps, None if beaten else certificate)],
+        privacy=[*beaten, *privacy_lines(stamps, None if beaten else certificate), *_promised(noisy, beaten)],
         rows=_rows(problem, who, truth, without, findings, certificate if masks else None),
         without_masks=[each.verdict for each in without],
         with_masks=[each.verdict for each in findings],
@@ -217,6 +233,26 @@ def _experiments(
         costs = [cost for cost in problem.costs if isinstance(cost, Logistic)]
         findings.append(AttackResult(None, infer_labels(setting, costs, truth.labels)))
     return findings
+
+
+def _shares(
+    problem: Problem, noisy: Prepared, who: Sequence[int], games: int, seed: int | None
+) -> tuple[Game, list[Verdict]]:
+    """Return the game against noise shares, and all verdicts on them; of secret sums those on words, too."""
+    privacy, keys, rng = noisy.job.privacy, Keys(seed), np.random.default_rng(seed)
+    if privacy is None or privacy.answer is None:
+        raise InputError("this run promises nothing of its answer.")
+    moves = problem.costs[0].sensitivity(limits_of(privacy.answer))
+    done = attack_shares(privacy, problem.network, who, moves=moves, games=games, keys=keys)
+    if not drawn_afresh(privacy):
+        return done.game, done.verdicts
+    words = attack_words(with_answer(privacy, None), problem.network, who, keys=keys, rng=rng)
+    return done.game, [*done.verdicts, *words]
+
+
+def _promised(noisy: Prepared | None, beaten: list[str]) -> list[str]:
+    """Return what is promised of the answer, where no attack has taken it back."""
+    return [] if noisy is None or noisy.guarantee is None or beaten else [noisy.guarantee.headline()]
 
 
 def _typical(problem: Problem) -> float:

@@ -180,12 +180,15 @@ class GaussianMasks:
             return self._hide_with_shares(cost, peers, source, network, self.answer)
         lattice = self.lattice(agents=len(network), links=len(network.links))
         theta = lattice.round(self.basis.read(cost))
-        scales = self.row_scales(network)[rows, None] * self.basis.scales(cost.dim) / self.basis.extremes[1]
-        uneven = None if (scales == 1.0).all() else scales
+        by_link, by_function = self.row_scales(network)[rows], self.basis.scales(cost.dim)
+        shape, most = (len(by_link), len(by_function)), self.basis.extremes[1]
+        even = most == 1.0 and (by_link == 1.0).all() and (by_function == 1.0).all()
+        uneven = None if even else by_link[:, None] * by_function / most
         links = pair(self.pairing, source, peers)
-        terms = _net(*links.terms(lambda s: draw(s, scales.shape, lattice, uneven)))
+        terms = _net(*links.terms(lambda s: draw(s, shape, lattice, uneven)))
         refuse_undrawn(terms, peers, lattice)
         masks = peers.total(terms)
+        del terms
         effective: Any = self.basis.fold(cost, theta + masks)
         inexact = self._inexact(cost)
         if inexact.any():

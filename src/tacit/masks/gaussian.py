@@ -26,6 +26,7 @@ from tacit.typing import Array, Peers
 _UPPER = 30
 _FARTHEST = 20.0  # σ between what came and what went: two draws of 9.1 σ at most
 _BLOCK = 1 << 14  # numbers worked on at a time, so that they stay in the cache
+_TOGETHER, _NARROWEST = 1 << 18, 64  # numbers judged at a time, and numbers of each link at least
 
 
 def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array | None = None) -> Array:
@@ -36,11 +37,11 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
     lower = source.shorts(count) if lower_bits else None
     scale = np.ldexp(lattice.sigma, -lattice.exponent - lower_bits)  # σ in units of 2ᵏ steps
     each = None if scales is None else np.broadcast_to(scales, shape).ravel()
-    r = np.empty(count)
+    r = words.view(np.float64) if words.dtype.isnative else np.empty(count)  # where the words were
     for start in range(0, count, _BLOCK):
         block = slice(start, start + _BLOCK)
         z = r[block]
-        w = words[block]
+        w = words[block].copy()
         np.multiply(w >> np.uint64(1), 2.0**-64, out=z)
         z += 2.0**-65
         ndtri(z, out=z)
@@ -58,11 +59,16 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
 
 def refuse_undrawn(terms: Array, peers: Peers, lattice: Lattice) -> None:
     """Refuse what came less what went, a row for every link, where nobody who draws as agreed could send that."""
-    steps = np.ldexp(terms, -lattice.exponent)
-    drawn = (np.abs(terms) <= _FARTHEST * lattice.sigma) & (steps == np.rint(steps))
-    if not drawn.all():
-        row = int(np.flatnonzero(~drawn.all(axis=-1))[0])
-        raise ProtocolError("sent a random term that nobody draws: beside the lattice, or far too large.", row=row)
-    if not (peers.total(np.abs(terms)) + lattice.bound <= lattice.reach).all():
-        row = int(np.abs(terms).max(axis=-1).argmax())
-        raise ProtocolError("sent the largest of random terms that are too large together.", row=row)
+    width = max(_NARROWEST, _TOGETHER // len(terms))  # of what is looked at at a time
+    for start in range(0, terms.shape[-1], width):
+        some = terms[:, start : start + width]
+        steps, sizes = np.ldexp(some, -lattice.exponent), np.abs(some)
+        drawn = (sizes <= _FARTHEST * lattice.sigma) & (steps == np.rint(steps))
+        if not drawn.all():
+            row = int(np.flatnonzero(~drawn.all(axis=-1))[0])
+            raise ProtocolError(
+                "sent a random term that nobody draws: beside the lattice, or far too large.", row=row
+            )
+        if not (peers.total(sizes) + lattice.bound <= lattice.reach).all():
+            row = int(sizes.max(axis=-1).argmax())
+            raise ProtocolError("sent the largest of random terms that are too large together.", row=row)

@@ -16,6 +16,7 @@ from tacit.runtimes.transcript import DIGEST_WORDS, Transcript, hexadecimal
 from tacit.typing import Array, Numbers, Peers, Rows
 
 Message = NDArray[Any]
+_PIECE = 1 << 15  # numbers
 
 
 class Links(Protocol):
@@ -90,7 +91,7 @@ class LinkedPeers:
         """Return the weighted average of the own x and the neighbours', added in the order of their ids."""
         mixed = self._own_weight * x
         for weight, theirs in zip(self._weights, self._exchange([x] * self.degree), strict=True):
-            mixed += weight * theirs
+            _add(mixed, weight, theirs)
         return mixed
 
     def gather(self, x: Array) -> Array:
@@ -204,6 +205,15 @@ class LinkedPeers:
             raise EquivocationError(
                 self.names[row], hexadecimal(mine), hexadecimal(theirs), self._transcript.totals
             )
+
+
+def _add(mixed: Array, weight: float, theirs: Array) -> None:
+    """Add what a neighbour sent, piece by piece: a long vector needs no second one for that."""
+    if mixed.ndim != 1 or len(mixed) <= _PIECE:
+        mixed += weight * theirs
+        return
+    for start in range(0, len(mixed), _PIECE):
+        mixed[start : start + _PIECE] += weight * theirs[start : start + _PIECE]
 
 
 def _like(mine: Message, theirs: Message, sender: str) -> Message:

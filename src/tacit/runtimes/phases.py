@@ -128,12 +128,14 @@ def run_agent(
                 conclusion = watch.look(round_, look)
         check_at = watch.next_check(looks[-1][0] if looks else 0)
         while conclusion is None:
-            before = state
-            state = algorithm.step(state, peers, cost)
+            before, state = state, algorithm.step(state, peers, cost)
             done += 1
-            if done == check_at:
-                maxima = observer.tell(before, state)
-                look = Look.read(maxima if algorithm.sums else linked.aside().sum(maxima, add=np.maximum))
+            maxima = observer.tell(before, state) if done == check_at else None
+            del before  # states of long vectors are not kept longer than they are needed
+            if maxima is not None:
+                if not algorithm.sums:
+                    maxima = linked.aside().sum(maxima, add=np.maximum)
+                look = Look.read(maxima)
                 looks.append((done, look))
                 conclusion = watch.look(done, look)
                 check_at = watch.next_check(done)

@@ -11,14 +11,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.auditing.knowledge.public import Public
 from tacit.auditing.knowledge.view import Own, Published, View
+from tacit.auditing.recording.limited import limited, nobodys
 from tacit.auditing.recording.recorder import Recorder
 from tacit.auditing.recording.scales import scales_of_links
 from tacit.costs.pieces import Piece, Pieces
+from tacit.costs.sensitivity import Sensitivity
 from tacit.errors import InputError
 from tacit.masks import (
     Afresh,
@@ -76,10 +79,12 @@ def release(
     *,
     keys: Keys,
     without: int | None = None,
+    moves: Sensitivity | None = None,
 ) -> Released:
     """Run phase 1 on secrets, (n, coordinates), and return what the coalition sees in the worst case.
 
-    *without* is an agent that has left: the others cancel the terms that they shared with it, as peers do.
+    *without* is an agent that has left: the others cancel the terms that they shared with it, as peers do. *moves*
+    is what one record moves, where masks come with noise shares.
     """
     if drawn_afresh(masks):
         return release_sums(masks, network, [secrets], coalition, keys=keys)
@@ -92,6 +97,8 @@ def release(
         if width and part.shape[1] < width:
             break
         cost = masks.basis.alone(part, _SIDE)  # no function is asked for a value
+        if masks.answer is not None and moves is not None:
+            cost = limited(cost, masks.answer, moves)
         recorder = Recorder(network, "metropolis", coalition)
         peers = recorder.together(Stacked(network))
         around = peers if without is None else Cancelling(peers, _rows_of(network, without))
@@ -135,13 +142,15 @@ def release_sums(
     In *pieces*, numbers are made and masked as Hessians of many agents are: some columns at a time.
     """
     recorder = Recorder(network, "metropolis", coalition)
-    hidden = masks.hide(None, recorder.together(Stacked(network)), keys.source(network), network=network)
+    hidden = masks.hide(nobodys(masks), recorder.together(Stacked(network)), keys.source(network), network=network)
     for secrets in sums:
         numbers: Any = _in_pieces(secrets) if pieces else secrets
         hidden.peers.sum(numbers)
     width = sums[0].shape[1]
     view = _view(coalition, recorder, Published(words=recorder.words), width)
     public = _public(masks, network, width)
+    if masks.answer is not None:
+        public = msgspec.structs.replace(public, step=2.0 * hidden.peers.resolution / len(network))
     return Released([view], public, np.ones(width), sums[0])
 
 

@@ -46,6 +46,7 @@ from tacit.runtimes.peers.durable_links import DurableLinks
 from tacit.runtimes.peers.ending import outcome_of, part, say_goodbye_again, write_whole, written
 from tacit.runtimes.peers.epochs import hide_again, leave_behind, start, take_over
 from tacit.runtimes.peers.evidence import signed
+from tacit.runtimes.peers.giving_back import give_back_long_vectors
 from tacit.runtimes.peers.identity import der
 from tacit.runtimes.peers.keys import is_locked, read_key
 from tacit.runtimes.peers.last_words import sound
@@ -186,6 +187,7 @@ class Agent:
         on_answer: Callable[[Outcome], None] | None,
         tap: Tap | None,
     ) -> Outcome:
+        give_back_long_vectors(8 * len(self.job.x0))
         over, self.connections, self.needed_by = self._finished(), None, ()
         if over is not None:
             return self._answered(over, on_answer)
