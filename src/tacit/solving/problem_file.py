@@ -122,12 +122,13 @@ def load_problem(path: str | Path) -> ProblemFile:
     contents = read_fields(path, FileContents, command="`tacit init` writes an example.")
     graph = _graph(contents.graph, path)
     network = Network(graph)
-    read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
-    if contents.privacy.answer is not None and read.dropped is not None:
-        raise InputError(
-            "[data] lets agents leave records with gaps out, and says how many there were: that number is exact, "
-            "and [privacy.answer] promises that none is; fill gaps with something public."
-        )
+    read = read_costs(
+        contents.costs,
+        network.agents,
+        path.parent,
+        dictionary=_dictionary(contents),
+        unquestioned=contents.privacy.answer is not None,
+    )
     algorithm, weights, tree = chosen(contents.algorithm)
     return ProblemFile(
         problem=Problem(network, read.costs),
