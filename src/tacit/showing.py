@@ -53,7 +53,7 @@ class Shown:
             return None
 
 
-class Told:
+class Readable:
     """A result that is told in a line or a few: a notebook shows what `print` does."""
 
     __slots__ = ()

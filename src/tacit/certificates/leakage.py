@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import InputError, VacuousError
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.typing import Array
 
 _ZERO = 1e-9  # relative: a sum below this fraction of what was added up is zero
 
 
-class Leakage(Told):
+class Leakage(Readable):
     """z ~ N(α_H, 2σ²L): the law of what the coalition sees, for honest agents in a fixed order."""
 
     def __init__(self, agents: Sequence[Any], laplacian: Array, sigmas: Sequence[float]) -> None:

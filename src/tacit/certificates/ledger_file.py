@@ -25,7 +25,7 @@ import msgspec
 from tacit.certificates.finite import finite_or_none
 from tacit.certificates.release import Release
 from tacit.errors import FileError, LedgerError
-from tacit.showing import Told
+from tacit.showing import Readable
 
 _SCHEMA = """
 CREATE TABLE terms (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -48,7 +48,7 @@ _UNLIMITED = 1e308  # what stands in a row for an infinite ε
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Told):
+class Entry(Readable):
     """One row: a release, when it was recorded, and what it cost."""
 
     number: int

@@ -28,11 +28,11 @@ from tacit.certificates.unclear import unclear_changes
 from tacit.differential import AnswerBudget
 from tacit.differential.budget import mu_for
 from tacit.errors import InputError
-from tacit.showing import Told
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class Review(Told):
+class Review(Readable):
     """What a run would do to the ledger."""
 
     accepted: bool
@@ -57,8 +57,8 @@ class Review(Told):
     def __str__(self) -> str:
         limit = "" if self.budget is None else f" of {self.budget:g}"
         costs = f"ε = {self.epsilon:.4g} for this run, {self.total:.4g}{limit} with those before it"
-        told = [str(exposure) for exposure in (*self.exposed, *self.joint)]
-        return "\n".join([f"{'Accepted' if self.accepted else 'Refused'}: {costs}.", *self.reasons, *told])
+        exposures = [str(exposure) for exposure in (*self.exposed, *self.joint)]
+        return "\n".join([f"{'Accepted' if self.accepted else 'Refused'}: {costs}.", *self.reasons, *exposures])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the judgement for JSON; ∞ becomes None."""

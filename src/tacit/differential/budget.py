@@ -24,13 +24,13 @@ from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.differential.promise import DifferentialPrivacy
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError, RefusedError
-from tacit.showing import Told
+from tacit.showing import Readable
 
 _ROUNDING = 1e-12  # of μ²: a run that spends what is left, to the last digit, is within the budget
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerBudget(Told):
+class AnswerBudget(Readable):
     """How much all answers about the same records may tell, and what they have told: (ε, δ) for all of them."""
 
     epsilon: float

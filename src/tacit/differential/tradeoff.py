@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from tacit.showing import Told
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class TradeOff(Told):
+class TradeOff(Readable):
     """The best test between N(0, 1) and N(μ, 1)."""
 
     mu: float

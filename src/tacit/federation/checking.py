@@ -21,7 +21,7 @@ from tacit.federation.sections import address_of, host_and_port
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.proxies import Proxy
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
 
@@ -29,7 +29,7 @@ _REACHABLE = 3.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment(Told):
+class Assessment(Readable):
     """What is known of a run before it begins."""
 
     manifest: Manifest

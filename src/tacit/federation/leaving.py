@@ -11,11 +11,11 @@ from tacit.federation.epochs import without
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import conjoined
-from tacit.showing import Told
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving(Told):
+class Leaving(Readable):
     """The same run without some members and links. Whether that costs anything depends on what was published."""
 
     before: Manifest

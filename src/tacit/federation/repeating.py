@@ -33,7 +33,7 @@ from tacit.listing import listed
 from tacit.runtimes.peers.ending import write_whole
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
-from tacit.showing import Told
+from tacit.showing import Readable
 
 log = logging.getLogger("tacit.series")
 
@@ -66,7 +66,7 @@ class _Memory(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesAccount(Told):
+class SeriesAccount(Readable):
     """What has become of a series so far."""
 
     title: str

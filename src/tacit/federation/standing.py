@@ -26,7 +26,7 @@ from tacit.errors import FileError
 from tacit.federation.joining import seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.runtimes.peers.bulletin import Bulletin, read_bulletin
-from tacit.showing import Told
+from tacit.showing import Readable
 
 FRESH = 10.0
 """Seconds after which an agent that has said nothing counts as silent: it speaks every two."""
@@ -43,7 +43,7 @@ class Condition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing(Told):
+class Standing(Readable):
     """How one member's agent stands."""
 
     member: str

@@ -17,7 +17,7 @@ from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import conjoined, listed
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.stamps import Stamp, voided
 
@@ -40,7 +40,7 @@ class Statements(NamedTuple):
         return "\n".join(self.lines)
 
     def _repr_html_(self) -> str:
-        return Told._repr_html_(self)  # type: ignore[arg-type]
+        return Readable._repr_html_(self)  # type: ignore[arg-type]
 
     @property
     def is_private(self) -> bool:

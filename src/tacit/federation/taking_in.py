@@ -19,11 +19,11 @@ from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member
 from tacit.listing import conjoined
-from tacit.showing import Told
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class TakingIn(Told):
+class TakingIn(Readable):
     """The next run, with newcomers. Nobody's masks or messages are carried into it: it is a run of its own."""
 
     before: Manifest

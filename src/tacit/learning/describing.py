@@ -25,7 +25,7 @@ from tacit.differential import AnswerGuarantee, DifferentialPrivacy
 from tacit.errors import DataError, InputError
 from tacit.learning.parties import members, named_columns
 from tacit.learning.party_network import connected
-from tacit.showing import Told, frame
+from tacit.showing import Readable, frame
 from tacit.solving.total import noisy_total
 from tacit.typing import Array
 
@@ -34,7 +34,7 @@ ColumnRanges = Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Description(Told):
+class Description(Readable):
     """What all records together look like, with noise: public."""
 
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ class Description(Told):
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram(Told):
+class Histogram(Readable):
     """How many records are of every class, or between every two edges, with noise: public."""
 
     labels: tuple[Any, ...]

@@ -29,8 +29,8 @@ class MemberReport(Shown):
 
     def __str__(self) -> str:
         verdict = self.outcome.verdict
-        found = [f"x = {vector(self.outcome.x.tolist())}."] if self.table is None else self.table.lines()
-        return "\n".join([f"{str(verdict.status).capitalize()}. {verdict.sentence}", *found, *self.privacy.lines])
+        answer = [f"x = {vector(self.outcome.x.tolist())}."] if self.table is None else self.table.lines()
+        return "\n".join([f"{str(verdict.status).capitalize()}. {verdict.sentence}", *answer, *self.privacy.lines])
 
     @property
     def converged(self) -> bool:

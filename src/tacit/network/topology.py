@@ -22,7 +22,7 @@ from tacit.errors import GraphError
 from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
 from tacit.network.tree import Tree, spanning_tree
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
@@ -32,7 +32,7 @@ _SMALL = 64  # agents, up to which pieces are found by hand
 _SHOWN = 6  # pieces spelled out in a message
 
 
-class Topology(Told):
+class Topology(Readable):
     """Agents and the links between them; connected or not."""
 
     def __init__(self, agents: Sequence[AgentName], links: NDArray[np.intp]) -> None:

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from tacit.costs import CostStack, Curvature, Family, stack
 from tacit.errors import CostError, UnboundedError
 from tacit.network import Network
-from tacit.showing import Told
+from tacit.showing import Readable
 
 _ROUNDING = 1e-14  # times the number of unknowns: a curvature below this is a zero with rounding
 
 
-class Problem(Told):
+class Problem(Readable):
     """Private costs on a network.
 
     *costs* is one cost per agent: a sequence in the order of the graph's nodes, or a mapping from agent

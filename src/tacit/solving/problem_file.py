@@ -18,7 +18,7 @@ from tacit.fields import read_fields
 from tacit.masks import Mechanism, SumMasks, drawn_afresh
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.solving.algorithm_section import chosen
 from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
@@ -73,7 +73,7 @@ class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemFile(Told):
+class ProblemFile(Readable):
     """A problem with everything that `solve` needs to know about it."""
 
     problem: Problem

@@ -22,7 +22,7 @@ from tacit.differential.public import public_guarantee
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Keystream, agent_keys
 from tacit.masks.shares import discrete_gaussian
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.solving.problem import Problem
 from tacit.solving.record import vector
 from tacit.typing import Array
@@ -41,7 +41,7 @@ class PublicAnswer(NamedTuple):
         return f"x = {vector(self.x.tolist())}.\n{self.guarantee.headline()}"
 
     def _repr_html_(self) -> str:
-        return Told._repr_html_(self)  # type: ignore[arg-type]
+        return Readable._repr_html_(self)  # type: ignore[arg-type]
 
 
 def for_public(

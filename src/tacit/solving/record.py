@@ -15,7 +15,7 @@ from tacit.differential import AnswerGuarantee
 from tacit.masks import is_computational
 from tacit.runtimes import Check
 from tacit.runtimes.doubt import Doubt
-from tacit.showing import Told
+from tacit.showing import Readable
 from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
 
@@ -78,7 +78,7 @@ class Phase2(msgspec.Struct, frozen=True, kw_only=True):
     """What those messages hold, without framing."""
 
 
-class RunRecord(msgspec.Struct, Told, frozen=True, kw_only=True):
+class RunRecord(msgspec.Struct, Readable, frozen=True, kw_only=True):
     """One run."""
 
     tacit: str

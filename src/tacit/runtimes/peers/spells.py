@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tacit.showing import Told, frame
+from tacit.showing import Readable, frame
 
 if TYPE_CHECKING:
     from tacit.runtimes.peers.connections import Neighbour
@@ -38,7 +38,7 @@ class Spell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkTimes(Told):
+class LinkTimes(Readable):
     """When every link was up, in seconds since the start."""
 
     seconds: float

@@ -91,7 +91,7 @@ class RecordVerdict(NamedTuple):
     singles: tuple[int, ...]
     """Hidden numbers of every kind of records that are told by themselves."""
     numbers: int
-    """Told numbers that depend on records at all."""
+    """Readable numbers that depend on records at all."""
 
     def worse(self, other: RecordVerdict) -> RecordVerdict:
         """Return the worse of both in every respect."""
