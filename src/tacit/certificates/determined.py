@@ -14,7 +14,7 @@ for every agent and version of its cost), sums at the points that a run has pass
 analytic, its rank is the same at all points but a set of measure zero, on which some minors vanish: J at invented
 numbers of the same shape says what it would say at the true ones.
 
-Precision. Readable numbers are known to so many digits: rows are brought to unit length, and directions in which all of
+Precision. Told numbers are known to so many digits: rows are brought to unit length, and directions in which all of
 them together change by less than *precision* count as not told. Give hidden numbers in comparable units.
 """
 

@@ -10,7 +10,7 @@ stacked runtime. Agent i draws the same numbers from either.
 
 After every secret sum a stream *turns* to a place that the totals decide. An agent whose state was copied or
 restored can be told another total than before, and has other numbers to hide then: it draws other masks for them.
-Readable the same, it has the same numbers, if its machine rounds as before, and masks them as before. So no mask hides
+Told the same, it has the same numbers, if its machine rounds as before, and masks them as before. So no mask hides
 two different numbers after an older state was restored on the same machine. Two places are the same, or overlap,
 with probability 2⁻⁹⁶; they depend on the key, or a liar could look for two totals that lead to one place: for 96
 bits that anybody can compute, 2⁴⁸ trials at home would do.

@@ -32,7 +32,7 @@ class Effort(NamedTuple):
     seconds: float
     """Over a network of organisations; in one process it is far less."""
     numbers: int
-    """Readable, in all rounds together."""
+    """Told, in all rounds together."""
 
 
 def with_hessians(dim: int, *, depth: int = USUAL, rough: bool = False) -> Effort:

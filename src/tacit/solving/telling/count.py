@@ -34,7 +34,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     hidden: int
     """How many numbers: labels, or all numbers in the records of all other agents."""
     numbers: int
-    """Readable numbers that depend on them: those expected before a run, those counted after it."""
+    """Told numbers that depend on them: those expected before a run, those counted after it."""
     rank: int | None = None
     """Independent combinations of hidden numbers among them; None where that was too large to compute."""
     determined: int = 0
@@ -44,7 +44,7 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
     onlooker: str = ""
     """The agent that holds the most itself, and so faces the fewest hidden numbers."""
     a_round: int = 0
-    """Readable numbers of one round; 0 where they do not add up over rounds."""
+    """Told numbers of one round; 0 where they do not add up over rounds."""
     most: int | None = None
     """The most that can be told, however many rounds: as many numbers as the sum of the costs is made of."""
     bits: float | None = None

@@ -91,7 +91,7 @@ class RecordVerdict(NamedTuple):
     singles: tuple[int, ...]
     """Hidden numbers of every kind of records that are told by themselves."""
     numbers: int
-    """Readable numbers that depend on records at all."""
+    """Told numbers that depend on records at all."""
 
     def worse(self, other: RecordVerdict) -> RecordVerdict:
         """Return the worse of both in every respect."""
