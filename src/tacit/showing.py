@@ -59,10 +59,7 @@ class Readable:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        lines = str(self).splitlines()
-        if len(lines) == 1:
-            return f"<p>{escape(lines[0])}</p>"
-        return f"<pre style='white-space: pre-wrap'>{escape(chr(10).join(lines))}</pre>"
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
 
 
 def frame(rows: list[dict[str, Any]], index: str, columns: tuple[str, ...] = ()) -> Any:
