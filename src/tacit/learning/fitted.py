@@ -45,8 +45,9 @@ def fitted_table(manifest: Manifest, columns: Sequence[str], outcome: Outcome) -
         return Summary(
             model=f"{model.family} ({_title(manifest, model)}), differentially private",
             names=named(columns, intercept=model.intercept), coefficients=outcome.x,
-            standard_errors=np.full(m, np.nan), freedom=np.inf, observations=manifest.privacy.promise.records,
-            parties=len(manifest.members), notes=(_noise_note(outcome.noise),),
+            standard_errors=np.full(m, np.nan) if outcome.errors is None else outcome.errors, freedom=np.inf,
+            observations=manifest.privacy.promise.records, parties=len(manifest.members),
+            notes=(_noise_note(outcome),),
         )  # fmt: skip
     penalty = _penalty(manifest, model, m)
     G = None if outcome.hessian is None or model.l1 else outcome.hessian - np.diag(penalty)
@@ -72,12 +73,13 @@ _TITLES = {
 }  # fmt: skip
 
 
-def _noise_note(noise: Array | None) -> str:
-    """Return what is known of the noise in the coefficients: there are no standard errors beside it."""
-    if noise is None:
-        return "The coefficients carry noise, whose deviation nobody knows, and no standard errors beside it."
-    each = ", ".join(f"{deviation:.2g}" for deviation in noise)
-    return f"The coefficients carry noise of deviations {each}, in this order, and no standard errors beside it."
+def _noise_note(outcome: Outcome) -> str:
+    """Return what is known of the noise in the coefficients."""
+    beside = "no standard errors beside it" if outcome.errors is None else "standard errors include it"
+    if outcome.noise is None:
+        return f"The coefficients carry noise, whose deviation nobody knows, and {beside}."
+    each = ", ".join(f"{deviation:.2g}" for deviation in outcome.noise)
+    return f"The coefficients carry noise of deviations {each}, in this order, and {beside}."
 
 
 def _title(manifest: Manifest, model: Model) -> str:

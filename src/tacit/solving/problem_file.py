@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
+from tacit.later import later
 from tacit.masks import Mechanism, SumMasks, drawn_afresh
 from tacit.network import Network, read_graph
 from tacit.runtimes import Progress
@@ -29,6 +29,11 @@ from tacit.solving.solve import solve
 from tacit.solving.total import total
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
