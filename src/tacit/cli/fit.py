@@ -24,7 +24,7 @@ PartyFiles = Annotated[
     list[str],
     typer.Argument(
         help="The records of each party, all with the same columns: a CSV file; or, read in batches, a Parquet or "
-        "Feather file or a folder of them.",
+        "Feather file, a folder of them, or a table or query of a database, as duckdb:FILE::TABLE.",
     ),
 ]
 Explained = Annotated[str, typer.Option("--target", help="The column to be explained.")]

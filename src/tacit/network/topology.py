@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import GraphError
 from tacit.later import later
@@ -200,12 +200,39 @@ class Network(Topology):
         network._connect(list(agents), list(links))
         return network
 
+    @classmethod
+    def of_pairs(cls, pairs: ArrayLike) -> Self:
+        """Return the network of agents 0, …, n − 1 with these links, an array of two columns: quick for a million.
+
+        A link may come twice, and either way round.
+
+        >>> Network.of_pairs([(0, 1), (2, 1), (1, 0)])
+        Network(3 agents, 2 links)
+        """
+        pairs = np.asarray(pairs)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or pairs.dtype.kind not in "iu":
+            raise GraphError("links are pairs of agents' numbers: an array of integers with two columns.")
+        if pairs.min() < 0:
+            raise GraphError(f"a link names agent {pairs.min()}: agents have the numbers 0, 1, 2 and so on.")
+        _refuse_loops(pairs[pairs[:, 0] == pairs[:, 1], 0].tolist())
+        network = cls.__new__(cls)
+        network._join(range(int(pairs.max()) + 1), pairs.astype(np.intp))
+        return network
+
     def _connect(self, agents: list[AgentName], links: list[tuple[AgentName, AgentName]]) -> None:
-        _refuse_loops(agents, links)
+        _refuse_loops([a for a, b in links if a == b])
+        if len(agents) < 2:
+            raise GraphError(
+                f"the graph has {len(agents)} agent(s): agreeing in private needs at least two, "
+                "and hiding something from one of them at least three."
+            )
         index = {agent: i for i, agent in enumerate(agents)}
-        pairs = np.array([(index[a], index[b]) for a, b in links], dtype=np.intp).reshape(-1, 2)
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-        super().__init__(agents, pairs)
+        self._join(agents, np.array([(index[a], index[b]) for a, b in links], dtype=np.intp).reshape(-1, 2))
+
+    def _join(self, agents: Sequence[AgentName], pairs: NDArray[np.intp]) -> None:
+        n = len(agents)
+        keys = np.unique(pairs.min(axis=1, initial=n) * n + pairs.max(axis=1, initial=0))
+        super().__init__(agents, np.stack([keys // n, keys % n], axis=1))
         if len(self.components) > 1:
             pieces = "; ".join(listed(piece) for piece in self.components[:_SHOWN])
             raise GraphError(
@@ -231,15 +258,9 @@ def _refuse_other_graphs(graph: nx.Graph[Any]) -> None:
         raise GraphError("the graph has parallel links; merge them.")
 
 
-def _refuse_loops(agents: list[AgentName], links: list[tuple[AgentName, AgentName]]) -> None:
-    """Refuse links that lead nowhere, and fewer than two agents."""
-    loops = [a for a, b in links if a == b]
+def _refuse_loops(loops: Sequence[AgentName]) -> None:
+    """Refuse links that lead nowhere."""
     if loops:
         raise GraphError(
             f"{listed(loops)} linked to itself: an agent cannot exchange masks with itself; remove the self-loops."
-        )
-    if len(agents) < 2:
-        raise GraphError(
-            f"the graph has {len(agents)} agent(s): agreeing in private needs at least two, "
-            "and hiding something from one of them at least three."
         )
