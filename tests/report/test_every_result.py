@@ -27,7 +27,7 @@ NOT_READ = {
     "Tree", "View", "Turn", "Mechanism", "Landscape", "Job", "StoppingRule", "Approach", "Family", "Verdict",
     # settings, keys and places of a federation's files
     "Hiding", "Model", "Masks", "DifferentialPrivacy", "CostStack", "CostsSection", "Reading", "Dictionary",
-    "Record", "Row", "Spell", "Stamp", "Coverage", "Component", "Outcome", "Dataset", "Curvature", "Traffic", "Column",
+    "Record", "Row", "Spell", "Stamp", "Coverage", "Component", "Outcome", "Dataset", "LabelledRecords", "Curvature", "Traffic", "Column",
 }  # fmt: skip
 
 
