@@ -21,6 +21,7 @@ from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError
 from tacit.later import later
 from tacit.network import Network
+from tacit.showing import Readable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -29,7 +30,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPrice:
+class AnswerPrice(Readable):
     """What a promise about the answer costs."""
 
     guarantee: AnswerGuarantee
@@ -37,6 +38,9 @@ class AnswerPrice:
     """The deviation of the noise in a sum, in units of what one record can move it by."""
     mean_noise: float | None
     """The deviation of the noise in a mean over all records; None where their number is not declared."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.guarantee.headline(), *self.lines()])
 
     def lines(self) -> list[str]:
         """Return it in sentences."""
