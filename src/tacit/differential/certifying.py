@@ -21,10 +21,11 @@ from tacit.differential.sharing import Sharing, share_out
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError
 from tacit.network import Network
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPrice:
+class AnswerPrice(Readable):
     """What a promise about the answer costs."""
 
     guarantee: AnswerGuarantee
@@ -32,6 +33,9 @@ class AnswerPrice:
     """The deviation of the noise in a sum, in units of what one record can move it by."""
     mean_noise: float | None
     """The deviation of the noise in a mean over all records; None where their number is not declared."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.guarantee.headline(), *self.lines()])
 
     def lines(self) -> list[str]:
         """Return it in sentences."""
