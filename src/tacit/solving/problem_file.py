@@ -17,7 +17,7 @@ from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
 from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, read_graph
-from tacit.runtimes import Progress
+from tacit.runtimes import Cluster, Progress
 from tacit.solving.algorithm_section import chosen
 from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
@@ -90,7 +90,7 @@ class ProblemFile:
     weights: str | None
     tolerance: float
     max_rounds: int
-    runtime: str
+    runtime: str | Cluster
 
     def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
         """Solve the problem as the file says."""
