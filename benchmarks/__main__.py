@@ -14,6 +14,7 @@ from benchmarks import (
     memory,
     optimality,
     peers,
+    private_answers,
     records,
     reports,
     rounds,
@@ -39,6 +40,7 @@ _ALL = {
     "startup": startup.main,
     "memory": memory.main,
     "records": records.main,
+    "private_answers": private_answers.main,
     "reports": reports.main,
 }
 

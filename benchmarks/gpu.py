@@ -24,7 +24,7 @@ import numpy as np
 from tacit.algorithms import GradientTracking
 from tacit.costs import Family, Logistic, Quadratic
 from tacit.masks import AffineMasks, Keystreams, agent_keys
-from tacit.network import Network, Topology
+from tacit.network import Network
 from tacit.runtimes import Job, Stacked, StoppingRule
 from tacit.runtimes import jax as on_jax
 from tacit.runtimes.stopping import Progress
@@ -115,10 +115,7 @@ def _network(n: int) -> Network:
     rng = np.random.default_rng(1)
     rings = [rng.permutation(n) for _ in range(_DEGREE // 2)]
     links = np.concatenate([np.stack([ring, np.roll(ring, 1)], axis=1) for ring in rings])
-    keys = np.unique(links.min(axis=1) * n + links.max(axis=1))
-    network = object.__new__(Network)
-    Topology.__init__(network, range(n), np.stack([keys // n, keys % n], axis=1))
-    return network
+    return Network.of_pairs(links)
 
 
 def _quadratics(n: int, m: int) -> Quadratic:

@@ -1,17 +1,17 @@
-"""Run the comparison of docs/compare.md again, and write its table: python docs/compared.py.
+"""Run the comparisons of docs/compare.md again, and write their tables: python docs/compared.py [preset …].
 
-It takes minutes, so it is no part of docs/generate.py; everything between its two marks comes from one run.
+It takes minutes, so it is no part of docs/generate.py; everything between two marks comes from one run.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
-from tacit.comparing import ComparisonReport, compare, preset
+from tacit.comparing import PRESETS, ComparisonReport, compare, preset
 
 PAGE = Path(__file__).parent / "compare.md"
-PART = re.compile(r"(<!-- compared: (\w+) -->)\n.*?<!-- end -->", re.DOTALL)
 
 
 def lines_of(outcome: ComparisonReport) -> list[str]:
@@ -21,17 +21,17 @@ def lines_of(outcome: ComparisonReport) -> list[str]:
     return [outcome.sentence(), "", *table, "", *(f"- {note}" for note in outcome.notes())]
 
 
-def rewritten(page: str) -> str:
-    """Return *page* with every comparison made anew."""
-
-    def part(match: re.Match[str]) -> str:
-        title, problem, sigma = preset(match[2])
-        outcome = compare(problem, sigma=sigma, seed=1, title=title)
-        return "\n".join([match[1], *lines_of(outcome), "<!-- end -->"])
-
-    return PART.sub(part, page)
+def write(name: str) -> None:
+    """Make one comparison anew, and put it where the page has marks for it."""
+    title, problem, sigma = preset(name)
+    lines = lines_of(compare(problem, sigma=sigma, seed=1, title=title))
+    part = re.compile(rf"(<!-- compared: {name} -->)\n.*?<!-- end -->", re.DOTALL)
+    page = PAGE.read_text(encoding="utf-8")
+    written = part.sub(lambda match: "\n".join([match[1], *lines, "<!-- end -->"]), page)
+    PAGE.write_text(written, encoding="utf-8")
+    print(f"Wrote {name} into {PAGE.name}.", flush=True)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"Wrote {PAGE.name}.")
+    for name in sys.argv[1:] or PRESETS:
+        write(name)

@@ -161,16 +161,47 @@ def test_progress_is_reported():
     assert all(0 <= share <= 1 for share in seen)
 
 
-def test_large_graphs_get_a_bound_without_decomposition(monkeypatch):
-    """The path for thousands of agents, on a graph where the truth is affordable."""
-    graph = nx.random_regular_graph(8, 300, seed=4)
-    exact = worst_coalition_indices(Network(graph), 2)
+@pytest.mark.parametrize("t", [1, 2])
+@pytest.mark.parametrize("kind", ["regular", "scaled", "grown"])
+def test_thousands_of_agents_are_searched_without_decomposition(kind, t, monkeypatch):
+    """The path for thousands of agents, on graphs where the truth is affordable."""
+    rng = np.random.default_rng(7)
+    graph = nx.barabasi_albert_graph(150, 4, seed=3) if kind == "grown" else nx.random_regular_graph(6, 150, seed=4)
+    network = Network(graph)
+    scales = rng.uniform(0.5, 2.0, len(network.links)) if kind == "scaled" else None
+    exact = worst_coalition_indices(network, t, scales=scales)
     monkeypatch.setattr(worst_module, "_DENSE", 100)
-    bound = worst_coalition_indices(Network(graph), 2)
+    seen = []
+    found = worst_coalition_indices(network, t, scales=scales, on_progress=seen.append)
+    assert found.exact
+    assert found.coalition == exact.coalition
+    assert found.mu == pytest.approx(exact.mu, rel=1e-7)
+    assert all(0.0 <= share < 1.0 for share in seen)
+    bound = worst_coalition_indices(network, t, scales=scales, quick=True)
+    late = worst_coalition_indices(network, t, scales=scales, deadline=0.0, clock=iter(range(100)).__next__)
+    assert (late.exact, late.mu) == (False, bound.mu)
+    assert bound.mu <= exact.mu
+
+
+def test_a_crowd_that_is_cut_by_two_is_told_so(monkeypatch):
+    graph = nx.disjoint_union(nx.random_regular_graph(6, 60, seed=1), nx.random_regular_graph(6, 60, seed=2))
+    graph.add_edges_from(("x", i) for i in (0, 1, 2, 60, 61, 62))
+    graph.add_edges_from(("y", i) for i in (3, 4, 5, 63, 64, 65))
+    monkeypatch.setattr(worst_module, "_DENSE", 100)
+    found = worst_coalition_indices(Network(graph), 2)
+    assert (found.mu, {Network(graph).agents[i] for i in found.coalition}) == (0.0, {"x", "y"})
+
+
+def test_large_graphs_get_a_bound_without_decomposition(monkeypatch):
+    """What is left for three colluders among thousands, and for tens of thousands of agents."""
+    graph = nx.random_regular_graph(8, 300, seed=4)
+    exact = worst_coalition_indices(Network(graph), 3)
+    monkeypatch.setattr(worst_module, "_DENSE", 100)
+    bound = worst_coalition_indices(Network(graph), 3)
     assert not bound.exact
     assert 0.7 * exact.mu < bound.mu <= exact.mu
     monkeypatch.setattr(worst_module, "_INVERTIBLE", 100)
-    crude = worst_coalition_indices(Network(graph), 2)
+    crude = worst_coalition_indices(Network(graph), 3)
     assert crude.mu <= bound.mu
 
 

@@ -65,3 +65,26 @@ def test_a_party_without_records_is_named(fit, tables, tmp_path):
     pq.write_table(pa.Table.from_pandas(tables["west"].iloc[:0]), tmp_path / "west.parquet")
     code, _, err = fit("north.parquet", "south.parquet", "west.parquet")
     assert (code, err.strip()) == (2, "tacit: party west has no records; leave it out.")
+
+
+def test_databases_are_parties_too(fit, tables, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "south.duckdb")) as connection:
+        connection.execute("CREATE TABLE visits (age DOUBLE, dose DOUBLE, length DOUBLE, relapse INTEGER)")
+        connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", tables["south"].to_numpy().tolist())
+    plain = fit("north.parquet", "west.parquet", "duckdb:south.duckdb::visits", "--json")
+    query = "duckdb:south.duckdb::SELECT relapse::int AS relapse, length, dose, age FROM visits"
+    other = fit("north.parquet", "west.parquet", query, "--json")
+    assert plain[0] == other[0] == 0, plain[2] + other[2]
+    coefficients = [[row["coef"] for row in json.loads(out)["coefficients"]] for _, out, _ in (plain, other)]
+    parties = {name: (tables[name][COLUMNS], tables[name]["relapse"]) for name in ("north", "west", "south")}
+    loaded = PrivateLogisticRegression(C=np.inf).fit_parties(parties)
+    for each in coefficients:
+        np.testing.assert_allclose(each, [*loaded.coef_[0], loaded.intercept_[0]], rtol=1e-9)
+    code, out, err = fit("north.parquet", "west.parquet", "duckdb:south.duckdb::visit")
+    assert (code, out) == (2, "")
+    assert err.startswith("tacit: table visit of south.duckdb: there is no such table. Did you mean 'visits'?")
+    code, _, err = fit("duckdb:south.duckdb::visits", "duckdb:south.duckdb::visits", "west.parquet")
+    assert (code, err.strip()) == (
+        2, "tacit: two parties would be called south, after their databases: each is one party.",
+    )  # fmt: skip

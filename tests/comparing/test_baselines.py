@@ -20,7 +20,14 @@ from tacit.baselines import (
     reference,
     secure_aggregation,
 )
-from tacit.baselines.correlated_noise import CorrelatedNoise, calibrated, directions, sensitivity
+from tacit.baselines.correlated_noise import (
+    CorrelatedNoise,
+    calibrated,
+    directions,
+    pairing,
+    published_mu,
+    sensitivity,
+)
 from tacit.baselines.domain import Domain, clipped
 from tacit.baselines.hidden_steps import HiddenSteps
 from tacit.baselines.noisy_messages import NoisyMessages
@@ -107,6 +114,23 @@ def test_calibration_spends_the_whole_budget(problem):
     own = calibrated(problem.network, epsilon=2.0, delta=1e-5, rounds=100, clip=0.1, ratio=10.0)
     worth = sensitivity(problem.network, pairwise=10 * own, own=own)
     assert TradeOff(0.2 * np.sqrt(100 * worth)).delta(2.0) == pytest.approx(1e-5, rel=1e-6)
+
+
+@pytest.mark.parametrize("graph", [nx.cycle_graph(16), nx.complete_graph(16)], ids=["ring", "complete"])
+def test_little_own_noise_and_enough_of_pairs_hide_as_much_as_local_noise(graph):
+    network = tacit.Problem(graph, [tacit.Quadratic.distance([0.0])] * 16).network
+    own = 1.06 * 2.0 / np.sqrt(16)
+    pairwise = pairing(network, own=own, local=2.0)
+    assert sensitivity(network, pairwise=pairwise, own=own) == pytest.approx(1 / 4)
+    with pytest.raises(InputError, match="no correlated noise"):
+        pairing(network, own=0.9 * 2.0 / np.sqrt(16), local=2.0)
+
+
+def test_the_papers_conversion_asks_for_more_noise_than_the_exact_one():
+    """ε = μ²/2 + μ√(2 ln 1/δ): Rényi of all orders, and the best of them."""
+    mu = published_mu(10.0, 1e-5)
+    assert mu**2 / 2 + mu * np.sqrt(2 * np.log(1e5)) == pytest.approx(10.0)
+    assert mu < TradeOff.of_epsilon_delta(10.0, 1e-5).mu
 
 
 def test_noise_in_the_objective_keeps_costs_between_the_public_bounds(problem):

@@ -10,8 +10,9 @@ import tacit
 from tacit.algorithms import ALGORITHMS, EXTRA
 from tacit.cli.main import app
 from tacit.comparing import Race, preset
+from tacit.comparing.a9a import a9a
 from tacit.comparing.presets import PRESETS
-from tacit.errors import InputError, TacitError
+from tacit.errors import FileError, InputError, TacitError
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,14 @@ def test_ones_own_settings_take_part(problem):
     assert runner.reached
 
 
+def test_ones_own_algorithm_runs_beside_all_registered_ones(problem):
+    outcome = tacit.compare(problem, algorithms=["all", EXTRA(step_size=0.1)], max_exchanges=50)
+    assert len(outcome.runners) == len(ALGORITHMS) + 1
+    assert "One run of each" in outcome.notes()[0]
+    ran = sum(runner.refused is None for runner in outcome.runners)
+    assert f"{ran} algorithms ran" in outcome.sentence()
+
+
 def test_unknown_algorithms_and_empty_races_are_refused(problem):
     with pytest.raises(TacitError, match="no algorithm is called 'nidz'"):
         tacit.compare(problem, algorithms=["nidz"])
@@ -72,6 +81,34 @@ def test_presets_are_problems(name):
     ready = preset(name)
     assert len(ready.problem.network) >= 3
     assert ready.sigma > 0
+
+
+def test_rows_of_a9a_are_read_from_a_file(tmp_path):
+    file = tmp_path / "a9a.txt"
+    file.write_text("-1 3:1 11:1 \n+1 5:1 123:1\n" * 1920)
+    assert preset("decor", data=file).problem.dim == 14
+    rows = a9a(file)
+    assert rows.A.shape == (3840, 123)
+    assert rows.A[1].nonzero()[0].tolist() == [4, 122]
+    assert rows.y[:2].tolist() == [0.0, 1.0]
+
+
+def test_made_up_rows_have_the_shape_of_a9a():
+    rows = a9a()
+    assert rows.A.shape == (32_561, 123)
+    assert (rows.A.sum(axis=1) == 14).all()
+    assert 0.2 < rows.y.mean() < 0.3
+
+
+def test_what_is_no_row_of_a9a_is_refused(tmp_path):
+    file = tmp_path / "other.txt"
+    file.write_text("+1 3:1\n-1 999:1\n")
+    with pytest.raises(FileError, match="line 2"):
+        a9a(file)
+    with pytest.raises(FileError, match="cannot be read"):
+        a9a(tmp_path / "none.txt")
+    with pytest.raises(InputError, match="goes with decor"):
+        preset("paper", data=file)
 
 
 def test_an_unknown_preset_is_refused():

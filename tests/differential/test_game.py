@@ -190,3 +190,37 @@ def test_a_complaint_that_is_kept_is_caught():
     for unusual in (51.0, 1e300, np.inf, np.nan):
         numbers[0] = unusual
         assert abs(noisy.peers.sum(numbers)[0]) < 80.0
+
+
+def test_averaging_rounds_of_gossip_does_not_take_noise_away():
+    """Shares are drawn once, and messages follow from them: neither averages over rounds nor what one learns helps.
+
+    All games are unknowns of one run: h_i = ½|x|² + α_iᵀx with gradient tracking, where everybody hears everybody.
+    """
+    worlds = np.random.default_rng(13).random(GAMES) < 0.5
+    moved, sigma = tacit.LeastSquares([[1.0]], [0.0]).sensitivity(limits_of(PROMISE)).label, 1.0
+    costs = clipped([tacit.LeastSquares(np.eye(1, GAMES), [0.0])] * AGENTS)
+    theta = np.zeros((AGENTS, GAMES))
+    theta[0] = moved * worlds
+    costs.affine = theta
+    made, peers = hidden(tacit.AffineMasks(sigma=sigma, answer=PROMISE), costs)
+    W = np.full((AGENTS, AGENTS), 1.0 / (2 * AGENTS)) + 0.5 * np.eye(AGENTS)
+    x, g = np.zeros((AGENTS, GAMES)), made.cost.affine.copy()
+    y, heard = g.copy(), []
+    for _ in range(60):
+        x = W @ x - 0.2 * y
+        after = x + made.cost.affine
+        y, g = W @ y + after - g, after
+        heard.append(x)
+    for scores in (-np.mean(heard, axis=(0, 1)), -np.mean(heard, axis=0)[0], -heard[-1].mean(axis=0)):
+        assert verdict(scores, worlds) in ("as certified", "worse")
+    owner = np.repeat(np.arange(AGENTS), NETWORK.degrees)
+    neighbour = np.concatenate([np.sort(NETWORK.neighbours(i)) for i in range(AGENTS)])
+    known = [
+        (peers.came[row] - peers.went[row])[None] for row in np.flatnonzero(np.isin(neighbour, COALITION))
+        if owner[row] not in COALITION
+    ]  # fmt: skip
+    features = np.concatenate([*heard[:4], np.mean(heard, axis=0), *known, np.ones((1, GAMES))])
+    half = GAMES // 2
+    weights = np.linalg.lstsq(features[:, :half].T, worlds[:half].astype(float))[0]
+    assert verdict((weights @ features)[half:], worlds[half:]) == "as certified"

@@ -1,14 +1,23 @@
 """What a manifest promises of the answer: what is refused before anybody reads a file, and what is said."""
 
+import contextlib
+import dataclasses
 import math
 
 import msgspec
+import numpy as np
 import pytest
 
 from tacit.algorithms import NoisyDirect, NoisyNewton
-from tacit.errors import TacitError
+from tacit.errors import RefusedError, TacitError
 from tacit.federation import Fitting, Hiding, Manifest, Plan, check, draw_up
+from tacit.federation.numbering import numbered
+from tacit.federation.own_data import cost_of, feature_names, sheet_of
 from tacit.federation.promising import answer_section
+from tacit.federation.repeating import Series, Turn
+from tacit.federation.sections import Repeat
+from tacit.federation.statements import statements_of
+from tacit.masks import clipped_to
 from tacit.solving.sections import AnswerSection
 
 SQUARES, ODDS = Fitting(cost="ridge", l2=1.0), Fitting(cost="logistic", l2=1.0)
@@ -107,3 +116,53 @@ def test_what_cannot_be_promised_is_refused_in_a_sentence(cards, made, words):
 def test_options_that_do_not_go_together_are_refused(given, words):
     with pytest.raises(TacitError, match=words):
         answer_section(given.pop("epsilon"), given.pop("delta"), **given)
+
+
+ODD = [
+    "",
+    "1e300,-1e300,1e200,1e250",
+    "abc,NaN,,inf",
+    '"0.5,-0.2',
+    "-inf,inf,0,-inf",
+    "1,2",
+    "1,2,3,4,5,6",
+    "1;2;3;4",
+]
+
+
+@pytest.mark.parametrize("line", ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("fitting", [SQUARES, ODDS, Fitting(cost="ridge", l2=1.0, intercept=True)])
+@pytest.mark.parametrize("more", ["", "0.3,0.2,0.1,1\n"], ids=["alone", "among others"])
+def test_no_record_makes_a_member_refuse_warn_or_differ(cards, tmp_path, line, fitting, more):
+    """What a member does before a run is the same whatever one of its records is, and without it."""
+    made = plan(fitting=fitting)
+    manifest = draw_up(cards, dataclasses.replace(made, unknowns=3 + fitting.intercept))
+    seen = []
+    for text in (f"{line}\n", "0.1,0.2,0.3,0\n", ""):
+        file = tmp_path / "records.csv"
+        file.write_text(f"a,b,c,y\n{more}{text}")
+        sheet = sheet_of(manifest, file)
+        cost = clipped_to(cost_of(manifest, "north", sheet), manifest.privacy.promise)
+        assert np.isfinite(cost.grad(np.zeros(cost.dim))).all()
+        seen.append((sheet.assumption, feature_names(manifest, sheet), statements_of(manifest, "north", cost)))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_arrays_are_taken_as_they_are(cards, tmp_path):
+    manifest = draw_up(cards, plan())
+    for A, y in (([[np.nan, np.inf, 1e300]], [np.nan]), (np.zeros((0, 3)), np.zeros(0))):
+        np.savez(tmp_path / "records.npz", A=A, y=y)
+        cost = clipped_to(cost_of(manifest, "north", tmp_path / "records.npz"), manifest.privacy.promise)
+        assert np.isfinite(cost.grad(np.ones(3))).all()
+
+
+def test_a_series_of_noisy_answers_takes_records_as_they_come(cards, tmp_path):
+    """That records have changed would be a bit without noise."""
+    for answer, refused in ((PROMISE, False), (None, True)):
+        manifest = draw_up(cards, plan(answer, repeat=Repeat(runs=2, every=60.0)))
+        (tmp_path / str(refused)).mkdir()
+        series = Series(manifest, me="north", folder=tmp_path / str(refused), clock=lambda: 1.0)
+        first, second = (Turn(k, numbered(manifest, k), 0.0) for k in (1, 2))
+        series.begin(first, "these records")
+        with pytest.raises(RefusedError) if refused else contextlib.nullcontext():
+            series.begin(second, "others")

@@ -7,7 +7,16 @@ import pytest
 from sklearn.base import clone
 
 import tacit
-from tacit.learning import PrivateLogisticRegression, PrivateRidge
+from tacit.learning import (
+    PrivateElasticNet,
+    PrivateHuberRegressor,
+    PrivateImputer,
+    PrivateLasso,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivatePoissonRegressor,
+    PrivateRidge,
+)
 from tacit.runtimes import stacked
 
 
@@ -92,12 +101,27 @@ def test_an_unusual_record_changes_nothing_but_the_noisy_answer(records, unusual
         ({"privacy": None}, "privacy = 'sums'"),
         ({"ledger": "north.ledger"}, "exact answers"),
         ({"any": 7}, "honest"),
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"delta": 1e-3, "records": 4000}, "1/4000"),
+        ({"epsilon": None}, "delta and clip belong to a promise"),
     ],
 )
-def test_settings_that_would_not_keep_the_promise_are_refused(records, settings, word):
+def test_settings_that_would_not_keep_the_promise_are_refused_in_one_sentence(records, settings, word):
     X, y, groups = records
-    with pytest.raises(tacit.TacitError, match=word):
+    with pytest.raises(tacit.TacitError, match=word) as refused:
         odds(**settings).fit(X, np.where(y > 0, "yes", "no"), groups=groups)
+    assert str(refused.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [PrivatePoissonRegressor, PrivateLasso, PrivateElasticNet, PrivateLinearRegression, PrivateImputer],
+)
+def test_models_without_bounded_sensitivity_refuse_epsilon(kind):
+    with pytest.raises(tacit.TacitError, match="no bounded sensitivity"):
+        kind(epsilon=1.0, delta=1e-6, clip=1.0)
+    with pytest.raises(tacit.TacitError, match="no bounded sensitivity"):
+        PrivateHuberRegressor(epsilon=1.5, delta=1e-6)  # its epsilon is Huber's
 
 
 def test_weights_and_rows_without_a_party_are_refused(records):

@@ -124,3 +124,28 @@ def test_weights_are_worked_out_once_and_nobody_can_change_them(kind):
     with pytest.raises(ValueError, match="read-only"):
         W.data[0] = 2.0
     np.testing.assert_array_equal(mixing_weights(Network(nx.cycle_graph(5)), kind).toarray(), W.toarray())
+
+
+def test_an_array_of_links_gives_the_network_of_the_graph():
+    graph = nx.random_regular_graph(4, 30, seed=1)
+    network = Network(graph)
+    pairs = np.array([(network.index[b], network.index[a]) for a, b in graph.edges()] * 2)
+    again = Network.of_pairs(pairs)
+    assert again.agents == tuple(range(30))
+    np.testing.assert_array_equal(again.links, network.links)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([(0, 1), (1, 1)], "1 linked to itself"),
+        ([(0, 1), (2, 3)], "falls into 2 pieces"),
+        ([(0, 1), (1, -1)], "agent -1"),
+        ([(0.5, 1.0)], "pairs of agents' numbers"),
+        ([], "pairs of agents' numbers"),
+        ([0, 1], "pairs of agents' numbers"),
+    ],
+)
+def test_an_array_that_is_no_network_gets_a_sentence(pairs, message):
+    with pytest.raises(GraphError, match=message):
+        Network.of_pairs(pairs)

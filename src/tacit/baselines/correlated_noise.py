@@ -26,6 +26,7 @@ from tacit.baselines.gossiping import best_of, noisily, unfit
 from tacit.baselines.noise import drawn_from
 from tacit.baselines.optimum import reference
 from tacit.certificates import TradeOff
+from tacit.errors import InputError
 from tacit.network import Network
 from tacit.solving import Problem
 from tacit.typing import Algorithm, Array, Cost, Peers
@@ -100,6 +101,26 @@ def calibrated(
     """Return σ_cdp so that *rounds* rounds are (ε, δ)-private against each coalition; σ_cor = *ratio* σ_cdp."""
     worth = max(sensitivity(network, pairwise=ratio, own=1.0, coalition=who) for who in coalitions)
     return 2.0 * clip * float(np.sqrt(rounds * worth)) / TradeOff.of_epsilon_delta(epsilon, delta).mu
+
+
+def published_mu(epsilon: float, delta: float) -> float:
+    """Return μ by the paper's conversion, ε = μ²/2 + μ√(2 ln 1/δ): smaller than the exact one, for more noise."""
+    width = float(np.log(1.0 / delta))
+    return float(np.sqrt(2.0) * (np.sqrt(width + epsilon) - np.sqrt(width)))
+
+
+def pairing(network: Network, *, own: float, local: float) -> float:
+    """Return the smallest σ_cor with which σ_cdp = *own* hides as much as local noise of deviation *local*."""
+    low, high = 0.0, local
+    while sensitivity(network, pairwise=high, own=own) * local**2 > 1.0:
+        low, high = high, 2.0 * high
+        if high > 1e6 * local:
+            raise InputError(f"no correlated noise beside {own:g} hides as much as local noise of {local:g}.")
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        hides = sensitivity(network, pairwise=middle, own=own) * local**2 <= 1.0
+        low, high = (low, middle) if hides else (middle, high)
+    return high
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,22 @@ whose links are all alike nothing can be gained. Boyd, Diaconis, Parrilo, Xiao 2
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
-from scipy.special import logsumexp, softmax
 
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import NotPrivateError
+from tacit.later import later
 from tacit.network import Network
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from scipy import special
+else:
+    nx = later("networkx")
+    special = later("scipy.special")
 
 _SHARPER = (8.0, 64.0, 512.0)
 _COALITIONS = 12  # that may join the minimum
@@ -45,7 +51,7 @@ def allocate(graph: nx.Graph[Any] | Network, *, any: int = 0) -> dict[tuple[Any,
     theta = np.zeros(len(network.links))
     for _ in range(_COALITIONS):
         theta = _balanced(network, coalitions, uniform.mu, theta)
-        trial = np.sqrt(_weights(softmax(theta)))
+        trial = np.sqrt(_weights(special.softmax(theta)))
         worst = worst_coalition_indices(network, any, scales=trial)
         if worst.mu > best:
             best, scales = worst.mu, trial
@@ -68,7 +74,7 @@ def _balanced(network: Network, coalitions: list[tuple[int, ...]], scale: float,
         incidences.append((network.incidence.toarray()[agents][:, inside], inside))
 
     def negative(theta: Array, sharpness: float) -> tuple[float, Array]:
-        share = softmax(theta)
+        share = special.softmax(theta)
         w = _weights(share)
         mus, pulls = [], []
         for B, inside in incidences:
@@ -78,8 +84,8 @@ def _balanced(network: Network, coalitions: list[tuple[int, ...]], scale: float,
             mus.append(values[1:])
             pulls.append(pull)
         exponents = -sharpness / scale * np.concatenate(mus)
-        soft = -float(logsumexp(exponents)) * scale / sharpness
-        slope = softmax(exponents) @ np.concatenate(pulls)
+        soft = -float(special.logsumexp(exponents)) * scale / sharpness
+        slope = special.softmax(exponents) @ np.concatenate(pulls)
         by_theta = count * (1.0 - _FLOOR) * share * (slope - share @ slope)
         return -soft, -by_theta
 

@@ -16,16 +16,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from tacit.certificates.certificate import Certificate
 from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, TacitError, VacuousError
+from tacit.later import later
 from tacit.network import Network, Topology, small_vertex_cut
 from tacit.showing import Shown
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 Link = tuple[int, int]
 _BUDGET = 1500  # cuts looked for by the exact search

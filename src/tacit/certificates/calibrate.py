@@ -15,17 +15,21 @@ import math
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from tacit.certificates.certificate import Certificate
 from tacit.certificates.certifying import LinkScales, certify
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError, MaskError, NotPrivateError
+from tacit.later import later
 from tacit.lattice import Lattice, default_bound
 from tacit.listing import listed
 from tacit.network import Network
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 Arguments = ParamSpec("Arguments")
 _LONG = "the certificate at the smallest σ that reaches a target; `calibrate` returns that σ alone."

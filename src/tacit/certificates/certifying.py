@@ -16,9 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from tacit.certificates.certificate import Certificate, Component
@@ -26,8 +25,14 @@ from tacit.certificates.leakage import Leakage
 from tacit.certificates.worst import Worst, worst_coalition_indices, worst_cut
 from tacit.coverage import GENERAL, Coverage
 from tacit.errors import InputError, MaskError, TacitError, VacuousError
+from tacit.later import later
 from tacit.network import Network, Topology, algebraic_connectivity
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 _SPREAD = 1e4  # of the links' scales: beyond it eigenvalues drown in rounding
 _EXTREME = 1e100

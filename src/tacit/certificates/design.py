@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from tacit.certificates.calibrate import calibrated
 from tacit.certificates.certificate import Certificate
@@ -20,6 +18,9 @@ from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, VacuousError
 from tacit.network import Network, well_connected
 from tacit.showing import Shown
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _SEARCHED = 400  # agents up to which the final certificate is exact
 _FINALISTS = 3

@@ -21,13 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from tacit.certificates.release import WHOLE, Release
+from tacit.later import later
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 Unknown = tuple[str, int]
 """An agent, and which of the versions of its data, in order of their first run."""

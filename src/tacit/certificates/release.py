@@ -14,15 +14,20 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import networkx as nx
 import numpy as np
 
 from tacit.coverage import MaskKind
 from tacit.differential import AnswerGuarantee
 from tacit.errors import GraphError, MaskError
+from tacit.later import later
 from tacit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 _SHOWN = ("participants", "links", "sigmas", "link_scales", "basis", "cost_version", "versions")
 

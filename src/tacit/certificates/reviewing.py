@@ -14,9 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from tacit.certificates.certifying import certify
 from tacit.certificates.composition import exposures_to_any, joint_changes
@@ -28,6 +26,12 @@ from tacit.certificates.unclear import unclear_changes
 from tacit.differential import AnswerBudget
 from tacit.differential.budget import mu_for
 from tacit.errors import InputError
+from tacit.later import later
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 @dataclass(frozen=True, slots=True)

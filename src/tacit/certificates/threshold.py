@@ -22,13 +22,18 @@ links, by scaling their columns of B.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+from tacit.later import later
 from tacit.network import Topology
 from tacit.typing import Array, Indices
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 _BLOCK = 96  # agents whose couplings are computed at a time
 _SHARPENED = 48  # couplings per agent that are worth a spectral norm
@@ -127,7 +132,7 @@ class Threshold:
         single, vectors = self.singles(M)
         if not coupled:
             return Bounds(single, np.zeros((self.n, self.n)))
-        T = self._projected_columns(vectors)
+        T = self.projected_columns(vectors)
         Y = T @ M
         width = vectors.shape[2]
         coupling = np.zeros((self.n, self.n))
@@ -158,7 +163,7 @@ class Threshold:
         coupling[u, v] = np.minimum(coupling[u, v], sharp)
         np.minimum(coupling, coupling.T, out=coupling)
 
-    def _projected_columns(self, vectors: Array) -> sp.csr_array:
+    def projected_columns(self, vectors: Array) -> sp.csr_array:
         """Return the rows V_vᵀB_vᵀ of all agents, (n(Δ − 1), n) sparse."""
         n, _, width = vectors.shape
         scaled = vectors * self.spokes.scale[:, :, None]  # (n, Δ, Δ − 1)

@@ -6,7 +6,8 @@ Fewer than t agents are never worse than t: some agent can always be added witho
     search   a good coalition C gives θ = μ₂(G − C); then every coalition whose λ_max(S_C) exceeds 1 is tried
 
 A coalition below θ lowers θ, and the search starts again with fewer left to try. When none is found, m_t is
-proven, to a relative 1e-7. Cut short, the bound stands, and is called a bound.
+proven, to a relative 1e-7. Cut short, the bound stands, and is called a bound. Thousands of agents are searched for
+one or two colluders by another way (`crowd`), and beyond that there is the bound.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.certificates.crowd import LARGEST, Crowd
 from tacit.certificates.suspects import suspects
 from tacit.certificates.threshold import Bounds, Threshold
 from tacit.errors import VacuousError
@@ -84,7 +86,7 @@ def worst_coalition_indices(
     if topology.degrees[barren] <= t and topology.degrees[barren] < n - 1:
         return Worst(0.0, _named(topology.neighbours(barren)), exact=True)
     if n > _DENSE:
-        return _bound_of_large(topology, t, scales)
+        return _worst_of_crowd(topology, t, scales, quick, lambda: end < math.inf and clock() > end, on_progress)
     threshold = Threshold(topology, scales)
     if math.comb(n, t) <= _ENUMERATED:
         return _try_all(topology, threshold, t)
@@ -97,6 +99,42 @@ def worst_coalition_indices(
     if quick:
         return Worst(low, None, exact=False)
     return _search(threshold, t, low, lambda: end < math.inf and clock() > end, on_progress)
+
+
+def _worst_of_crowd(
+    topology: Topology,
+    t: int,
+    scales: Array | None,
+    quick: bool,
+    is_late: Callable[[], bool],
+    on_progress: Callable[[float], None] | None,
+) -> Worst:
+    """Return m_t of a graph that is too large to decompose; a bound where the search is too large, too."""
+    bound = _bound_of_large(topology, t, scales)
+    if bound.exact or quick or t > LARGEST or not _is_invertible(topology):
+        return bound
+
+    def watch(share: float) -> None:
+        if on_progress is not None:
+            on_progress(share)
+        if is_late():
+            raise _OutOfTimeError
+
+    try:
+        mu, coalition = Crowd(topology, t, scales).worst(bound.mu, watch)
+    except _OutOfTimeError:
+        return bound
+    return Worst(mu, coalition, exact=True)
+
+
+def _is_invertible(topology: Topology) -> bool:
+    """Tell whether M and every agent's Q fit into memory: thousands of agents, none with hundreds of links."""
+    n, most = len(topology), int(topology.degrees.max())
+    return n <= _INVERTIBLE and n * most**2 <= _INVERTIBLE**2
+
+
+class _OutOfTimeError(Exception):
+    """The search has taken its time."""
 
 
 def _try_all(topology: Topology, threshold: Threshold, t: int) -> Worst:
@@ -144,7 +182,7 @@ def _bound_of_large(topology: Topology, t: int, scales: Array | None) -> Worst:
     mu = algebraic_connectivity(topology.scaled_laplacian(scales))
     widest = 1.0 if scales is None else float(np.max(scales)) ** 2
     low = max(mu - t * widest, 0.0)
-    if len(topology) <= _INVERTIBLE:
+    if _is_invertible(topology):
         threshold = Threshold(topology, scales)
         for fraction in (0.8, 0.5, 0.2):
             theta = fraction * mu

@@ -11,7 +11,7 @@ import typer
 from tacit.cli.completing import FAMILIES, one_of
 from tacit.cli.lines import LogLevel, level_of
 from tacit.cli.reports import Html, refuse_undrawable
-from tacit.cli.sheets import Decimal, Encoding, Separator, announced_sheet
+from tacit.cli.sheets import Decimal, Encoding, Separator, announced
 from tacit.errors import StillNeededError
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
@@ -113,6 +113,7 @@ def agent_command(
     from tacit.federation.account import refuse_unaffordable
     from tacit.federation.declining import decline
     from tacit.federation.numbering import scheduled
+    from tacit.federation.own_data import sheet_of
     from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
@@ -130,7 +131,7 @@ def agent_command(
         reading = Reading(separator, decimal, encoding)
         return participate(
             manifest,
-            data if data.suffix.lower() == ".npz" else announced_sheet(data, reading),
+            data if data.suffix.lower() == ".npz" else announced(sheet_of(manifest, data, reading)),
             me=me,
             key=own_key,
             folder=folder,

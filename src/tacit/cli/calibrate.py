@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.certify import show
+from tacit.cli.certify import priced, show, show_price
 from tacit.cli.graphs import (
     Any_,
     Bound,
+    Clip,
     Coalition,
     Deadline,
     Delta,
@@ -18,6 +19,7 @@ from tacit.cli.graphs import (
     Guess,
     Hide,
     Json,
+    PublicRecords,
     Quick,
     load,
     members,
@@ -38,15 +40,29 @@ def calibrate_command(
     guess: Guess = None,
     hide: Hide = 1.0,
     bound: Bound = None,
+    clip: Clip = None,
+    records: PublicRecords = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(help="With --clip, --records and --delta: the ε at which noise in a mean has this deviation."),
+    ] = None,
     resolution: Annotated[float | None, typer.Option(help="How coarsely masks may round coefficients.")] = None,
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
     html: Html = None,
 ) -> None:
-    """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6."""
+    """Choose σ: --epsilon 0.01, or --hide 5 --guess 0.55, or --hide 5 --epsilon 1 --delta 1e-6.
+
+    With --clip it is about noise in the answer itself: --epsilon says what that costs, and --accuracy which ε can
+    be had.
+    """
     from tacit.certificates import calibrated, remedy
 
+    if clip is not None or accuracy is not None:
+        price = priced(load(graph), epsilon, delta, clip, any_, records, accuracy=accuracy)
+        print_json(price.to_dict()) if json else show_price(price)
+        return
     refuse_unnamed(coalition, any_)
     refuse_untargeted(epsilon, guess)
     refuse_unwritable(html)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,10 +11,12 @@ from rich.table import Table
 
 from tacit.cli.graphs import (
     Any_,
+    Clip,
     Coalition,
     Deadline,
     GraphFile,
     Json,
+    PublicRecords,
     Quick,
     load,
     members,
@@ -24,10 +27,13 @@ from tacit.cli.graphs import (
 from tacit.cli.progress import share_bar
 from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.tables import table
+from tacit.errors import InputError
 from tacit.listing import listed
 
 if TYPE_CHECKING:
     from tacit.certificates import Augmentation, Certificate
+    from tacit.differential import AnswerPrice
+    from tacit.network import Network
 
 _SHOWN = 12  # rows of a table; JSON has all
 
@@ -44,6 +50,12 @@ def certify_command(
         str | None, typer.Option(help="Honest agents whose costs the coalition knows already.")
     ] = None,
     hide: Annotated[float | None, typer.Option(help="How large a difference is to be hidden.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Certify noise shares that make the answer (ε, δ)-differentially private.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="With --epsilon.")] = None,
+    clip: Clip = None,
+    records: PublicRecords = None,
     quick: Quick = False,
     deadline: Deadline = None,
     json: Json = False,
@@ -52,10 +64,16 @@ def certify_command(
     """Say exactly what a coalition can learn.
 
     Give --coalition a,b for certain agents, or --any 3 for every coalition of at most three. Exit code 1 if
-    something is learnt exactly.
+    something is learnt exactly. With --epsilon, --delta and --clip it is about noise shares in the answer: what
+    they promise, and how much noise there is; with --sigma, --hide is how far one record moves what is masked.
     """
     from tacit.certificates import certify, remedy
 
+    if epsilon is not None or clip is not None:
+        moved = hide if hide is not None and not sums else 1.0  # what one record, or label, moves
+        price = priced(load(graph), epsilon, delta, clip, any_, records, sigma=width(sigma, sums=sums) / moved)
+        print_json(price.to_dict()) if json else show_price(price)
+        return
     refuse_unnamed(coalition, any_)
     refuse_unwritable(html)
     network = load(graph)
@@ -79,6 +97,30 @@ def certify_command(
     write_report(certificate, html, network=network, suggested=() if links is None else links.links)
     if not certificate.is_private:
         raise typer.Exit(1)
+
+
+def priced(
+    network: Network, epsilon: float | None, delta: float | None, clip: float | None, any_: int | None,
+    records: int | None, *, sigma: float = math.inf, accuracy: float | None = None,
+) -> AnswerPrice:  # fmt: skip
+    """Return what noise shares promise and cost; with an *accuracy*, for the ε that it takes."""
+    from tacit.differential import DifferentialPrivacy, calibrate_answer, certify_answer
+
+    if delta is None or (epsilon is None and accuracy is None):
+        raise InputError("a promise about the answer needs --delta, and --epsilon or --accuracy.")
+    promise = DifferentialPrivacy(
+        epsilon=1.0 if epsilon is None else epsilon, delta=delta, clip=clip, any=1 if any_ is None else any_,
+        records=records,
+    )  # fmt: skip
+    if accuracy is not None:
+        promise = calibrate_answer(network, promise, accuracy=accuracy)
+    return certify_answer(network, promise, sigma=sigma)
+
+
+def show_price(price: AnswerPrice) -> None:
+    """Print what noise shares promise, and what they cost."""
+    for sentence in (price.guarantee.statement(), *price.lines()):
+        typer.echo(sentence)
 
 
 def show(certificate: Certificate, remedy: Augmentation | None) -> None:

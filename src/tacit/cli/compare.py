@@ -30,6 +30,7 @@ def compare_command(
             help="paper, clinics, dispatch or decor, instead of a file.", autocompletion=one_of(*_PRESETS)
         ),
     ] = None,
+    data: Annotated[Path | None, typer.Option(help="A file of a9a in LIBSVM's format, for --preset decor.")] = None,
     only: Annotated[str | None, typer.Option(help="These approaches alone: names with commas between.")] = None,
     algorithms: Annotated[
         str | None, typer.Option(help="Race these algorithms instead: all, or names with commas between.")
@@ -55,7 +56,7 @@ def compare_command(
     refuse_unwritable(html)
     if (problem is None) == (preset is None):
         raise InputError("name either a problem file or a preset.")
-    task = called(preset or "") if problem is None else load_problem(problem)
+    task = called(preset or "", data=data) if problem is None else load_problem(problem)
     ready = task if isinstance(task, Preset) else None
     title = ready.title if ready is not None else problem.stem if problem is not None else ""
     privacy = _masks(sigma) if isinstance(task, Preset) else task.privacy

@@ -11,7 +11,7 @@ from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import Json, print_json
 from tacit.cli.reports import Html, refuse_unwritable, write_report
 from tacit.cli.sheets import Columns, Decimal, Drop, Encoding, Separator, names_of
-from tacit.learning.models import MODELS, model_of
+from tacit.learning.models import MODELS, classes_of, model_of
 from tacit.listing import conjoined
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PartyFiles = Annotated[
     list[str],
     typer.Argument(
         help="The records of each party, all with the same columns: a CSV file; or, read in batches, a Parquet or "
-        "Feather file or a folder of them.",
+        "Feather file, a folder of them, or a table or query of a database, as duckdb:FILE::TABLE.",
     ),
 ]
 Explained = Annotated[str, typer.Option("--target", help="The column to be explained.")]
@@ -37,8 +37,25 @@ InversePenalty = Annotated[
     float | None, typer.Option("--C", help="Of logistic: inverse weight of the penalty; none unless given.")
 ]
 L1Ratio = Annotated[float | None, typer.Option(help="Share of the penalty that is L1.")]
-HuberEpsilon = Annotated[
-    float | None, typer.Option("--epsilon", help="Of huber: from how many deviations on residuals count less.")
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        help="With --delta and --clip, of ridge and logistic: make the answer (ε, δ)-differentially private. Of "
+        "huber: from how many deviations on residuals count less."
+    ),
+]
+Delta = Annotated[float | None, typer.Option(help="With --epsilon: δ, far below one over all records.")]
+Clip = Annotated[
+    float | None, typer.Option(help="With --epsilon: rows are shortened to this length, with their 1 included.")
+]
+LabelLimit = Annotated[
+    float | None, typer.Option("--labels", help="With --epsilon, of ridge: labels are cut off at ±this.")
+]
+Classes = Annotated[
+    str | None, typer.Option(help="With --epsilon, of logistic: the two classes, with a comma; declared, not read.")
+]
+PublicRecords = Annotated[
+    int | None, typer.Option("--records", help="With --epsilon: the number of records, if it is public.")
 ]
 Missing = Annotated[
     str,
@@ -100,7 +117,12 @@ def fit_command(
     alpha: Alpha = None,
     C: InversePenalty = None,
     l1_ratio: L1Ratio = None,
-    epsilon: HuberEpsilon = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    clip: Clip = None,
+    labels: LabelLimit = None,
+    classes: Classes = None,
+    records: PublicRecords = None,
     columns: Columns = None,
     drop: Drop = None,
     missing: Missing = "refuse",
@@ -129,8 +151,9 @@ def fit_command(
     refuse_unwritable(html)
     estimator = model_of(
         model,
-        {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "epsilon": epsilon, "class_weight": class_weight,
-         "exposure": exposure},
+        {"alpha": alpha, "C": C, "l1_ratio": l1_ratio, "class_weight": class_weight, "exposure": exposure,
+         "epsilon": epsilon, "delta": delta, "clip": clip, "labels": labels, "records": records,
+         "classes": classes_of(names_of(classes))},
         fit_intercept=not no_intercept, network=network, any=any_, runtime=runtime, ledger=ledger,
         accept_changes=tuple(accept_change or ()),
         privacy=None if no_masks else "sums",
@@ -142,6 +165,7 @@ def fit_command(
     outcome = fit_sources(
         estimator, files, target, words=MODELS[model].takes_words, reading=Reading(separator, decimal, encoding),
         selection=UsedColumns(names_of(columns), names_of(drop), missing, weight, offset, exposure),
+        unquestioned=epsilon is not None and model != "huber",
     )  # fmt: skip
     for note in outcome.notes:
         typer.echo(f"tacit: {note}", err=True)

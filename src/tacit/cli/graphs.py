@@ -23,6 +23,15 @@ Epsilon = Annotated[float | None, typer.Option(help="Target: D_KL ≤ ε·distan
 Delta = Annotated[float | None, typer.Option(help="With --epsilon and --hide: target (ε, δ) instead.")]
 Guess = Annotated[float | None, typer.Option(help="Target: how often an observer may guess right, such as 0.55.")]
 Hide = Annotated[float, typer.Option(help="The size of the change to hide.")]
+Clip = Annotated[
+    float | None,
+    typer.Option(
+        help="Of the answer's differential privacy, with --epsilon and --delta: the length of the longest row."
+    ),
+]
+PublicRecords = Annotated[
+    int | None, typer.Option("--records", help="With --clip: the number of records, if it is public.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Settle for a bound, without a search.")]
 Deadline = Annotated[float | None, typer.Option(help="Search for so many seconds, then settle for the bound.")]
 Bound = Annotated[float | None, typer.Option(help="Public bound on the coefficients; 65536 unless given.")]

@@ -53,7 +53,11 @@ def announced_sheet(path: Path, reading: Reading, *, label: str | None = None) -
     """Return what stands in a CSV file, and say what was assumed about it."""
     from tacit.tables import read_sheet
 
-    sheet = read_sheet(path, reading, label=label)
+    return announced(read_sheet(path, reading, label=label))
+
+
+def announced(sheet: Sheet) -> Sheet:
+    """Return the same, and say what was assumed about it."""
     if sheet.assumption:
         typer.echo(f"tacit: {sheet.assumption}", err=True)
     return sheet

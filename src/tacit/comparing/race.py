@@ -66,7 +66,7 @@ class Race(msgspec.Struct, Shown, frozen=True, kw_only=True):
 
     def sentence(self) -> str:
         """Return who was first, in a sentence."""
-        ran = [runner for runner in self.runners if runner.reached]
+        ran = [runner for runner in self.runners if runner.refused is None]
         finest = min((each.target for runner in ran for each in runner.reached), default=None)
         there = [(each.exchanges, runner.algorithm) for runner in ran for each in runner.reached
                  if each.target == finest]  # fmt: skip
@@ -84,7 +84,8 @@ class Race(msgspec.Struct, Shown, frozen=True, kw_only=True):
 
     def notes(self) -> list[str]:
         """Return what the table leaves out."""
-        lines = [f"Medians over {self.seeds} draws of masks. Seconds are of all agents in one process."]
+        draws = f"Medians over {self.seeds} draws of masks." if self.seeds > 1 else "One run of each."
+        lines = [f"{draws} Seconds are of all agents in one process."]
         refused = [runner for runner in self.runners if runner.refused is not None]
         return lines + [f"{runner.algorithm} did not start: {runner.refused}" for runner in refused]
 
@@ -120,18 +121,17 @@ def race(
 ) -> Race:
     """Run *algorithms* on the same network and masks, and return what each takes to 1e-2 … 1e-10.
 
-    *algorithms* are "all", names, or settings of your own. Medians are over *seeds* draws of the masks. A
-    run ends after *max_exchanges*, or where its error is below *finest*.
+    *algorithms* are "all", names, settings of your own, or several of these. Medians are over *seeds* draws of
+    the masks. A run ends after *max_exchanges*, or where its error is below *finest*.
     """
     if isinstance(problem, ProblemFile):
         privacy, problem = privacy or problem.privacy, problem.problem
     if seeds < 1 or max_exchanges < 1:
         raise InputError(f"seeds = {seeds} and max_exchanges = {max_exchanges} must be at least 1.")
-    chosen: list[str | AnyAlgorithm] = (
-        list(ALGORITHMS)
-        if algorithms == "all"
-        else list([algorithms] if isinstance(algorithms, str) else algorithms)
-    )
+    named = [algorithms] if isinstance(algorithms, str) else algorithms
+    chosen: list[str | AnyAlgorithm] = [
+        each for name in named for each in (ALGORITHMS if isinstance(name, str) and name == "all" else (name,))
+    ]
     tell = on_progress or (lambda share, what: None)
     runners = []
     with warnings.catch_warnings():
@@ -153,7 +153,7 @@ def race(
         else f"{privacy.kind} masks"
         if privacy.kind != "sums"
         else "secret sums",
-        seeds=seeds,
+        seeds=seeds if privacy is not None else 1,
         runners=sorted(runners, key=_order),
     )
 

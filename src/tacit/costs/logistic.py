@@ -7,18 +7,23 @@ The labels y enter through α alone, so affine masks hide the labels when the fe
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
 from tacit.costs.sensitivity import RecordLimits, Sensitivity, shortened_rows, unbounded, without_records
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
+from tacit.later import later
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 
 class Logistic(RowSum):
@@ -73,7 +78,7 @@ class Logistic(RowSum):
     @staticmethod
     def guess(rng: np.random.Generator, scores: Array) -> Array:
         """Return coins, 1 with probability 1 / (1 + e⁻ᶻ)."""
-        return np.asarray(rng.random(len(scores)) < expit(scores), dtype=np.float64)
+        return np.asarray(rng.random(len(scores)) < special.expit(scores), dtype=np.float64)
 
     def rho(self, z: Array) -> Array:
         """Return log(1 + eᶻ) − log 2."""
@@ -88,8 +93,8 @@ class Logistic(RowSum):
 
     def slope(self, z: Array) -> Array:
         """Return 1 / (1 + e⁻ᶻ)."""
-        return expit(z)
+        return special.expit(z)
 
     def bend(self, z: Array) -> Array:
         """Return s(1 − s)."""
-        return expit(z) * expit(-z)
+        return special.expit(z) * special.expit(-z)

@@ -12,18 +12,23 @@ from __future__ import annotations
 
 import copy
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from tacit.costs.family import Curvature, Family, one_per_row, penalty
 from tacit.costs.rows import design, row_weights, with_weight
 from tacit.costs.secrets import Labels, Secrets, regression
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
+from tacit.later import later
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 
 class Multinomial(Family):
@@ -128,7 +133,7 @@ class Multinomial(Family):
 
     def curved_value(self, x: Array) -> Array:
         """Return Σ log Σ exp z − log K, and the penalty."""
-        rows = logsumexp(self._scores(x), axis=-1) - np.log(self.classes)
+        rows = special.logsumexp(self._scores(x), axis=-1) - np.log(self.classes)
         rows = rows if self.weight is None else self.weight * rows
         return np.asarray(rows.sum(axis=-1) + 0.5 * (self.l2 * x**2).sum(axis=-1))
 

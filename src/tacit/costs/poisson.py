@@ -8,17 +8,22 @@ family, and those that work through `prox` (ADMM) take it.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from tacit.costs.family import one_per_row
 from tacit.costs.rows import RowSum
 from tacit.coverage import AffinePart
 from tacit.errors import CostError
+from tacit.later import later
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 
 class Poisson(RowSum):
@@ -48,7 +53,7 @@ class Poisson(RowSum):
 
     def _label(self, y: Array) -> None:
         self.affine = -((y if self.weight is None else self.weight * y) @ self.A)
-        best = y - xlogy(y, y)  # every row at its own best rate
+        best = y - special.xlogy(y, y)  # every row at its own best rate
         if self.weight is None or self.offset is None:
             self._lowest = np.asarray((best - 1.0).sum())
         else:

@@ -71,6 +71,8 @@ def label_limit(limits: RecordLimits) -> float:
 
 
 def shortened_rows(rows: Array, limits: RecordLimits) -> Array:
-    """Return the rows, each at most as long as the limit allows."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows * (limits.clip / np.maximum(lengths, limits.clip)))
+    """Return the rows, each at most as long as the limit allows; however long it was, without a word."""
+    largest = np.abs(rows).max(axis=-1, keepdims=True, initial=0.0)
+    unit = rows / np.where(largest > 0.0, largest, 1.0)  # its squares are numbers, where those of a row may not be
+    most = limits.clip / np.maximum(np.linalg.norm(unit, axis=-1, keepdims=True), 1.0)  # of the largest entry
+    return np.asarray(np.where(largest <= most, rows, unit * most))

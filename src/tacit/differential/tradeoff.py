@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from scipy.special import log_ndtr, ndtr, ndtri
+from tacit.later import later
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class TradeOff:
     @classmethod
     def of_guess(cls, guess: float) -> TradeOff:
         """Return the trade-off at which the best guess is right with probability *guess*."""
-        return cls(2.0 * float(ndtri(guess)))
+        return cls(2.0 * float(special.ndtri(guess)))
 
     @classmethod
     def of_epsilon_delta(cls, epsilon: float, delta: float) -> TradeOff:
@@ -53,27 +59,27 @@ class TradeOff:
 
     def false_negatives(self, false_positives: float) -> float:
         """Return the least share of missed changes at a share of false alarms: Φ(Φ⁻¹(1 − β) − μ)."""
-        return float(ndtr(ndtri(1.0 - false_positives) - self.mu))
+        return float(special.ndtr(special.ndtri(1.0 - false_positives) - self.mu))
 
     @property
     def auc(self) -> float:
         """Area under the ROC curve: Φ(μ/√2)."""
-        return float(ndtr(self.mu / math.sqrt(2.0)))
+        return float(special.ndtr(self.mu / math.sqrt(2.0)))
 
     @property
     def total_variation(self) -> float:
         """Total variation distance: 2Φ(μ/2) − 1."""
-        return float(2.0 * ndtr(self.mu / 2.0) - 1.0)
+        return float(2.0 * special.ndtr(self.mu / 2.0) - 1.0)
 
     @property
     def guess(self) -> float:
         """How often the best guess between two equally likely worlds is right: Φ(μ/2)."""
-        return float(ndtr(self.mu / 2.0))
+        return float(special.ndtr(self.mu / 2.0))
 
     @property
     def bayes_error(self) -> float:
         """How often that guess is wrong: Φ(−μ/2)."""
-        return float(ndtr(-self.mu / 2.0))
+        return float(special.ndtr(-self.mu / 2.0))
 
     def renyi(self, order: float) -> float:
         """Rényi divergence of that order: order·D_KL (so the pair is ρ-zCDP with ρ = D_KL)."""
@@ -85,6 +91,6 @@ class TradeOff:
             return 0.0
         if math.isinf(self.mu):
             return 1.0
-        first = float(log_ndtr(-epsilon / self.mu + self.mu / 2.0))
-        second = epsilon + float(log_ndtr(-epsilon / self.mu - self.mu / 2.0))
+        first = float(special.log_ndtr(-epsilon / self.mu + self.mu / 2.0))
+        second = epsilon + float(special.log_ndtr(-epsilon / self.mu - self.mu / 2.0))
         return max(-math.exp(first) * math.expm1(min(second - first, 0.0)), 0.0)

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 
 from tacit.algorithms import ALGORITHMS, name_of
 from tacit.errors import InputError
@@ -25,6 +24,7 @@ from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.hiding import Hiding
 from tacit.federation.manifest import DROPOUTS, Manifest
 from tacit.federation.sections import Member, Model, Repeat, Stop
+from tacit.later import later
 from tacit.listing import conjoined
 from tacit.network import well_connected
 from tacit.protocol.versions import PROTOCOL
@@ -32,6 +32,11 @@ from tacit.solving.choice import among_sums
 from tacit.solving.floor import rounding_floor
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

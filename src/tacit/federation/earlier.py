@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-import networkx as nx
 
 from tacit.certificates import Exposure, Release
 from tacit.certificates.composition import exposures_to_any
@@ -20,9 +20,15 @@ from tacit.certificates.release import exact
 from tacit.errors import InputError, RefusedError
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Earlier, Model
+from tacit.later import later
 from tacit.listing import conjoined, listed
 from tacit.masks import has_sigma
 from tacit.protocol.record import Record
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 _SHOWN = 16  # letters of the session in the name of an entry
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import networkx as nx
 from msgspec import UNSET, structs
 
 from tacit.certificates import calibrate
@@ -17,6 +16,9 @@ from tacit.masks.pairing import WAYS, Way
 from tacit.network import Network, small_vertex_cut
 from tacit.solving.sections import AnswerSection
 from tacit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _WIDE = 2.0**60  # bound on sums over raw records, in two words: steps are then finer than float64's of such sums
 

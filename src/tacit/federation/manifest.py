@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
-import networkx as nx
 import numpy as np
 
 from tacit.coverage import MASKS
@@ -21,6 +20,7 @@ from tacit.federation.foreign import refuse_acting
 from tacit.federation.promising import promised_in
 from tacit.federation.sections import Earlier, Masks, Member, Model, Repeat, Stop, address_of, host_and_port
 from tacit.fields import read_fields
+from tacit.later import later
 from tacit.listing import conjoined, listed
 from tacit.network import Network
 from tacit.protocol.versions import unspoken
@@ -32,6 +32,11 @@ from tacit.solving.promised import Arranged
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 Dropout = Literal["wait", "exclude"]
 DROPOUTS: tuple[Dropout, ...] = get_args(Dropout)
@@ -141,13 +146,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def network(self) -> Network:
         """Return the links; agents in the order of the members."""
-        graph: nx.Graph[Any] = nx.Graph()
-        graph.add_nodes_from(self.members)
         for a, b in self.links:
             if a not in self.members or b not in self.members:
                 raise InputError(f"a link joins {a} and {b}, and one of them is no member.")
-            graph.add_edge(a, b)
-        return Network(graph)
+        return Network.of_links(tuple(self.members), self.links)
 
     def neighbours(self) -> dict[str, list[str]]:
         """Return the names of every member's neighbours, in the order of the members."""

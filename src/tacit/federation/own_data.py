@@ -15,7 +15,7 @@ from tacit.solving import read_cost
 from tacit.solving.cost_files import read_arrays
 from tacit.solving.sections import Costs
 from tacit.solving.versions import Digests
-from tacit.tables import Sheet, match, plain
+from tacit.tables import Reading, Sheet, mapped, match, plain, read_sheet, read_unquestioned
 
 
 def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | None = None) -> Family:
@@ -39,6 +39,7 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
         agents=shares or len(manifest.members),
         dictionary=manifest.data,
         facts=manifest.algorithm["name"] == "standardised",
+        unquestioned=manifest.privacy.promise is not None,
     )
     if cost.dim != manifest.unknowns:
         counted = " with the intercept" if section.intercept else ""
@@ -54,6 +55,11 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
             "answer tells was counted with that many; ask for a manifest that says less."
         )
     return cost
+
+
+def sheet_of(manifest: Manifest, path: Path, reading: Reading | None = None) -> Sheet:
+    """Return what stands in a member's file; with a promise about the answer, no record is complained about."""
+    return (read_sheet if manifest.privacy.promise is None else read_unquestioned)(path, reading)
 
 
 def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
@@ -78,7 +84,7 @@ def versions_of(manifest: Manifest, me: str, data: Path | Sheet, *, key: Path) -
         )
     target = manifest.model.target if manifest.model is not None else None
     dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
-    records = match(data, dictionary)
+    records = (match if manifest.privacy.promise is None else mapped)(data, dictionary)
     columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
     return tuple(digests.of(me, columns))
 

@@ -23,7 +23,7 @@ from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
-from tacit.federation.own_data import cost_of, digest_of, feature_names, versions_of
+from tacit.federation.own_data import cost_of, digest_of, feature_names, sheet_of, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
@@ -32,7 +32,7 @@ from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.refusing import tell_unfit, tell_version
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
-from tacit.tables import Sheet, read_sheet
+from tacit.tables import Sheet
 
 log = logging.getLogger("tacit.peers")
 
@@ -111,7 +111,7 @@ def participate(
     refuse_ended(manifest)
     folder = folder or key.parent
     if isinstance(data, Path) and data.suffix.lower() != ".npz":
-        data = read_sheet(data)
+        data = sheet_of(manifest, data)
     try:
         cost = cost_of(manifest, me, data, family=family)
     except MismatchError:

@@ -11,9 +11,9 @@ that depends on a record's value refuses, warns or counts: what could is refused
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from tacit.algorithms import Standardised, Total
+from tacit.algorithms import AnyAlgorithm
 from tacit.differential.promise import SUMS
 from tacit.errors import InputError
 from tacit.federation.sections import Masks, Model
@@ -25,6 +25,7 @@ from tacit.solving.choice import Choice
 from tacit.solving.cost_files import example
 from tacit.solving.promised import Arranged, arranged
 from tacit.solving.sections import AnswerSection
+from tacit.typing import Summand
 
 
 def answer_section(
@@ -86,12 +87,12 @@ def promised_in(
             "[model] records is what every member would refuse to fall short of, and [privacy.answer] promises "
             "that nobody can tell; leave it out, and say what is public anyway in [privacy.answer] records."
         )
-    if isinstance(agreed, Standardised | Total):
+    if Summand.NUMBERS in agreed.sums:
         raise InputError(
             f"{section['name']!r} tells exact numbers of its own, and [privacy.answer] promises that none is told; "
             "use 'direct' for least squares or 'newton' for logistic costs, in public units."
         )
-    gossip = Choice(agreed, weights, "as all have agreed")
+    gossip = Choice(cast(AnyAlgorithm, agreed), weights, "as all have agreed")
     if privacy.kind != "sums" and dropout == "exclude":
         raise InputError(
             'dropout = "exclude" does not go with [privacy.answer] and masks that are drawn once: whoever leaves '

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 
 from tacit.certificates import Certificate, Exposure
 from tacit.errors import InputError
@@ -18,7 +17,13 @@ from tacit.federation.foreign import refuse_acting
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member
+from tacit.later import later
 from tacit.listing import conjoined
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 @dataclass(frozen=True, slots=True)

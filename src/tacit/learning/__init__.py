@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from tacit.learning.logistic import PrivateLogisticRegression
     from tacit.learning.outside import Dataset
     from tacit.learning.poisson import PrivatePoissonRegressor
+    from tacit.learning.public_records import LabelledRecords, like_a9a, load_a9a, load_svmlight
     from tacit.learning.scaling import PrivateStandardScaler
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Dataset",
     "Description",
     "Histogram",
+    "LabelledRecords",
     "PrivateElasticNet",
     "PrivateHuberRegressor",
     "PrivateImputer",
@@ -45,6 +47,9 @@ __all__ = [
     "Summary",
     "describe",
     "histogram",
+    "like_a9a",
+    "load_a9a",
+    "load_svmlight",
 ]
 
 _HOMES = {
@@ -52,6 +57,7 @@ _HOMES = {
     "Dataset": "outside",
     "Description": "describing",
     "Histogram": "describing",
+    "LabelledRecords": "public_records",
     "PrivateElasticNet": "linear",
     "PrivateHuberRegressor": "huber",
     "PrivateImputer": "imputing",
@@ -65,6 +71,9 @@ _HOMES = {
     "Summary": "inference",
     "describe": "describing",
     "histogram": "describing",
+    "like_a9a": "public_records",
+    "load_a9a": "public_records",
+    "load_svmlight": "public_records",
 }
 
 

@@ -41,6 +41,14 @@ def fitted_table(manifest: Manifest, columns: Sequence[str], outcome: Outcome) -
         return None
     m, facts = len(outcome.x), None if outcome.facts is None else Facts.read(outcome.facts)
     columns = columns or [f"x{k}" for k in range(m - model.intercept)]
+    if manifest.privacy.promise is not None:
+        return Summary(
+            model=f"{model.family} ({_title(manifest, model)}), differentially private",
+            names=named(columns, intercept=model.intercept), coefficients=outcome.x,
+            standard_errors=np.full(m, np.nan) if outcome.errors is None else outcome.errors, freedom=np.inf,
+            observations=manifest.privacy.promise.records, parties=len(manifest.members),
+            notes=(_noise_note(outcome),),
+        )  # fmt: skip
     penalty = _penalty(manifest, model, m)
     G = None if outcome.hessian is None or model.l1 else outcome.hessian - np.diag(penalty)
     value = None if outcome.value is None else outcome.value - 0.5 * float(penalty @ outcome.x**2)
@@ -63,6 +71,15 @@ _TITLES = {
     "ridge": "least squares with a penalty", "lasso": "least squares with an L1 penalty",
     "elastic-net": "least squares with an elastic net", "huber": "Huber's loss",
 }  # fmt: skip
+
+
+def _noise_note(outcome: Outcome) -> str:
+    """Return what is known of the noise in the coefficients."""
+    beside = "no standard errors beside it" if outcome.errors is None else "standard errors include it"
+    if outcome.noise is None:
+        return f"The coefficients carry noise, whose deviation nobody knows, and {beside}."
+    each = ", ".join(f"{deviation:.2g}" for deviation in outcome.noise)
+    return f"The coefficients carry noise of deviations {each}, in this order, and {beside}."
 
 
 def _title(manifest: Manifest, model: Model) -> str:

@@ -141,6 +141,7 @@ class PrivateRidge(LinearModel):
     """
 
     _family = "ridge"
+    _makes_promises = True
 
     def __init__(
         self,
@@ -165,10 +166,6 @@ class PrivateRidge(LinearModel):
         self.privacy, self.network, self.runtime, self.any = privacy, network, runtime, any
         self.ledger, self.accept_changes = ledger, accept_changes
         self.epsilon, self.delta, self.clip, self.labels, self.records = epsilon, delta, clip, labels, records
-
-    @property
-    def _has_promise(self) -> bool:
-        return self.epsilon is not None
 
     def _promised(self, table: Table) -> None:
         """Fit with noise that keeps (ε, δ) for every record."""

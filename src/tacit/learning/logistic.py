@@ -48,6 +48,7 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
     _scaled_target = False
     _numeric_target = False
     _repeats = True
+    _makes_promises = True
 
     def __init__(
         self,
@@ -78,10 +79,6 @@ class PrivateLogisticRegression(ClassifierMixin, PrivateModel):
         self.epsilon, self.delta, self.clip, self.records = epsilon, delta, clip, records
 
     labels = None  # there is nothing to limit: classes are declared
-
-    @property
-    def _has_promise(self) -> bool:
-        return self.epsilon is not None
 
     def _promised(self, table: Table) -> None:
         """Fit with noise that keeps (ε, δ) for every record; a label that is not declared counts as the first."""

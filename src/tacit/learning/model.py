@@ -32,6 +32,7 @@ from tacit.learning.inference import Summary
 from tacit.learning.outside import PartyRows, datasets_of, holds_datasets
 from tacit.learning.parties import OutsideParty, Party, Table, joined, read
 from tacit.learning.standardising import StandardUnits, measure
+from tacit.learning.unpromised import refuse_promise, refuse_without_epsilon
 from tacit.runtimes.doubt import Doubt
 from tacit.showing import Shown
 from tacit.solving import Answer
@@ -69,6 +70,8 @@ class PrivateModel(Shown, BaseEstimator):
     _has_errors: ClassVar[bool] = True
     _takes_datasets: ClassVar[bool] = True
     """Whether records may stay in files and databases."""
+    _makes_promises: ClassVar[bool] = False
+    """Whether epsilon makes the answer differentially private."""
     _repeats: ClassVar[bool] = False
     """Whether the unknowns are the columns several times over, once for each class but one."""
 
@@ -85,6 +88,11 @@ class PrivateModel(Shown, BaseEstimator):
     coef_: Array
     intercept_: Any
     _mass: float | None
+
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse settings of a promise that the model cannot make."""
+        refuse_promise(cls, settings)
+        return super().__new__(cls)
 
     # what a model gives ----------------------------------------------------------------------
 
@@ -168,7 +176,7 @@ class PrivateModel(Shown, BaseEstimator):
     @property
     def _has_promise(self) -> bool:
         """Tell whether the answer is to be differentially private; only some models can make it so."""
-        return False
+        return self._makes_promises and getattr(self, "epsilon", None) is not None
 
     def _promised(self, table: Table) -> None:
         """Fit with a promise about the answer, and set the fitted attributes."""
@@ -180,6 +188,8 @@ class PrivateModel(Shown, BaseEstimator):
                 raise InputError("records were left out because of gaps, and how many is exact; fill gaps instead.")
             self._promised(table)
             return self
+        if self._makes_promises:
+            refuse_without_epsilon(self)
         assembly = Assembly.of(self, table, target=True)
         gone = None if dropped is None else _left_out(dropped, assembly)
         self._mass = _total_weight(table, assembly)

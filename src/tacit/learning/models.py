@@ -30,15 +30,30 @@ class ModelKind(NamedTuple):
 
 MODELS: dict[str, ModelKind] = {
     "linear": ModelKind("PrivateLinearRegression"),
-    "ridge": ModelKind("PrivateRidge", ("alpha",)),
+    "ridge": ModelKind("PrivateRidge", ("alpha", "epsilon", "delta", "clip", "labels", "records")),
     "lasso": ModelKind("PrivateLasso", ("alpha",)),
     "elastic-net": ModelKind("PrivateElasticNet", ("alpha", "l1_ratio")),
     "logistic": ModelKind(
-        "PrivateLogisticRegression", ("C", "l1_ratio", "class_weight"), (("C", math.inf),), takes_words=True
+        "PrivateLogisticRegression",
+        ("C", "l1_ratio", "class_weight", "epsilon", "delta", "clip", "classes", "records"),
+        (("C", math.inf),),
+        takes_words=True,
     ),
     "poisson": ModelKind("PrivatePoissonRegressor", ("alpha", "exposure"), (("alpha", 0.0),)),
     "huber": ModelKind("PrivateHuberRegressor", ("alpha", "epsilon")),
 }
+
+
+def classes_of(names: list[str]) -> list[str] | list[float] | None:
+    """Return classes as they were declared, as numbers where all are; None where none were.
+
+    >>> classes_of(["no", "yes"]), classes_of(["0", "1"]), classes_of([])
+    (['no', 'yes'], [0.0, 1.0], None)
+    """
+    try:
+        return [float(name) for name in names] or None
+    except ValueError:
+        return names
 
 
 def model_of(name: str, settings: dict[str, Any], **common: Any) -> PrivateModel:
@@ -51,6 +66,11 @@ def model_of(name: str, settings: dict[str, Any], **common: Any) -> PrivateModel
         raise InputError(f"no model is called {name!r}; choose one of {', '.join(MODELS)}.{meant}")
     kind = MODELS[name]
     given = {setting: value for setting, value in settings.items() if value is not None}
+    if "epsilon" not in kind.takes and "epsilon" in given:
+        raise InputError(
+            f"epsilon means nothing to a {name} model: what one record does to its answer has no bound, or nobody "
+            "has derived it; use ridge or logistic, whose answers can be differentially private."
+        )
     for setting in given:
         if setting not in kind.takes:
             raise InputError(f"{setting} means nothing to a {name} model; leave it out.")

@@ -51,12 +51,20 @@ def fit_sources(
     words: bool,
     reading: Reading | None = None,
     selection: UsedColumns | None = None,
+    unquestioned: bool = False,
 ) -> FitReport:
-    """Fit a model on one source per party: CSV files, which are loaded, or datasets, which are not."""
+    """Fit a model on one source per party: CSV files, which are loaded, or datasets, which are not.
+
+    *unquestioned* records are mapped to what is declared, and none is complained about or counted.
+    """
+    from tacit.learning.declared_files import read_declared
     from tacit.learning.files import expanded, read_files
     from tacit.learning.sources import open_datasets
     from tacit.records import is_dataset
 
+    if unquestioned:
+        declared = read_declared(sources, target, model=model, reading=reading, selection=selection)
+        return fit_records(model, declared, target)
     if any(map(is_dataset, sources)):
         datasets = open_datasets(sources, target, words=words, reading=reading, selection=selection)
         return _reported(model, lambda: model.fit_parties(datasets))

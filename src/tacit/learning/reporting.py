@@ -37,6 +37,7 @@ class MemberReport(Shown):
         return {
             "x": self.outcome.x.tolist(),
             "rounds": self.outcome.rounds,
+            "noise": None if self.outcome.noise is None else self.outcome.noise.tolist(),
             "status": str(verdict.status),
             "sentence": verdict.sentence,
             "session": self.session,

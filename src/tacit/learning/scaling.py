@@ -13,6 +13,7 @@ from tacit.learning.parties import read
 from tacit.learning.promised import refuse_exact
 from tacit.learning.standardising import moments
 from tacit.learning.transforming import PartyTransformer
+from tacit.learning.unpromised import refuse_without_epsilon
 from tacit.typing import Array
 
 
@@ -53,6 +54,7 @@ class PrivateStandardScaler(PartyTransformer):
         """Learn means and variances; *groups* names the party of every row, as in the models."""
         if self.epsilon is not None:
             return self._with_noise(X, groups, self.epsilon)
+        refuse_without_epsilon(self)
         table = read(self, X, None, groups)
         assembly = Assembly.of(self, table, target=False)
         statistics, _ = moments(table.parties, assembly, table.columns)

@@ -9,10 +9,16 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from tacit.learning.assembly import Assembly
 from tacit.learning.parties import joined
+from tacit.learning.unpromised import refuse_promise
 
 
 class PartyTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Learns from secret sums over the parties; each then transforms its own records."""
+
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse settings of a promise that the transformer cannot make."""
+        refuse_promise(cls, settings)
+        return super().__new__(cls)
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:

@@ -13,16 +13,21 @@ N numbers whose errors depend on α by at most e are then as hard to tell apart 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from tacit.costs import CostStack, Family
+from tacit.later import later
 from tacit.lattice import Lattice
 from tacit.masks.randomness import Keystream, Source
 from tacit.typing import Array, Peers, Words
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 STEPS = 2.0**10
 _WORDS = 4  # of a key
@@ -53,7 +58,7 @@ class Blur:
                 asked = [rows[i], *(weight[i] for weight in weights)]
                 text = what + b"".join(np.asarray(part, dtype="<f8").tobytes() for part in asked)
                 stream = Keystream(blake2b(text, key=key, digest_size=32).digest())
-                out[i] = ndtri((stream.words(rows.shape[-1]) >> np.uint64(11)) * 2.0**-53 + 2.0**-54)
+                out[i] = special.ndtri((stream.words(rows.shape[-1]) >> np.uint64(11)) * 2.0**-53 + 2.0**-54)
         return STEPS * self._lattice.step * out
 
     def rounded(self, values: Array) -> Array:

@@ -15,13 +15,20 @@ exact, and a liar adds something that it knows.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.special import ndtri
 
 from tacit.errors import ProtocolError
+from tacit.later import later
 from tacit.lattice import Lattice
 from tacit.masks.randomness import Source
 from tacit.typing import Array, Peers
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")
 
 _UPPER = 30
 _FARTHEST = 20.0  # σ between what came and what went: two draws of 9.1 σ at most
@@ -44,7 +51,7 @@ def draw(source: Source, shape: tuple[int, ...], lattice: Lattice, scales: Array
         w = words[block].copy()
         np.multiply(w >> np.uint64(1), 2.0**-64, out=z)
         z += 2.0**-65
-        ndtri(z, out=z)
+        special.ndtri(z, out=z)
         z.view(np.uint64)[:] ^= w << np.uint64(63)  # z ≤ 0 gets its sign from the lowest bit
         z *= -scale
         if each is not None:

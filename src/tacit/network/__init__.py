@@ -6,7 +6,7 @@ from tacit.network.regular import well_connected
 from tacit.network.spectrum import Spectrum, algebraic_connectivity, mixing_spectrum
 from tacit.network.topology import Network, Topology
 from tacit.network.tree import Tree
-from tacit.network.weights import WEIGHTS, mixing_weights
+from tacit.network.weights import WEIGHTS, mixing_weights, own_weights
 
 __all__ = [
     "WEIGHTS",
@@ -17,6 +17,7 @@ __all__ = [
     "algebraic_connectivity",
     "mixing_spectrum",
     "mixing_weights",
+    "own_weights",
     "read_graph",
     "small_vertex_cut",
     "well_connected",

@@ -7,12 +7,20 @@ the graph with every agent split into an entrance and an exit, joined by a pipe 
 
 from __future__ import annotations
 
-import networkx as nx
-import numpy as np
-import scipy.sparse as sp
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tacit.later import later
 from tacit.network.topology import Topology
 from tacit.typing import Indices
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import scipy.sparse as sp
+else:
+    nx = later("networkx")
+    sp = later("scipy.sparse")
 
 
 def small_vertex_cut(topology: Topology, t: int) -> Indices | None:

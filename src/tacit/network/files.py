@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import FileError
+from tacit.later import later
 from tacit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 def _read_links(path: Path) -> nx.Graph[Any]:
@@ -26,8 +30,8 @@ def _read_links(path: Path) -> nx.Graph[Any]:
 
 
 _READERS: dict[str, Callable[[Path], nx.Graph[Any]]] = {
-    ".graphml": nx.read_graphml,
-    ".gml": nx.read_gml,
+    ".graphml": lambda path: nx.read_graphml(path),
+    ".gml": lambda path: nx.read_gml(path),
     ".edges": _read_links,
     ".edgelist": _read_links,
     ".txt": _read_links,
@@ -35,7 +39,7 @@ _READERS: dict[str, Callable[[Path], nx.Graph[Any]]] = {
 
 
 _WRITERS: dict[str, Callable[[nx.Graph[Any], Path], None]] = {
-    ".graphml": nx.write_graphml,
+    ".graphml": lambda graph, path: nx.write_graphml(graph, path),
     ".gml": lambda graph, path: nx.write_gml(graph, path, stringizer=str),
     ".edges": lambda graph, path: nx.write_edgelist(graph, path, data=False, delimiter="\t"),
 }

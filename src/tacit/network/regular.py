@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count, islice, repeat
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import GraphError
+from tacit.later import later
 from tacit.network.topology import Network
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 def well_connected(agents: int, degree: int, *, draws: int = 30, seed: int | None = 0) -> nx.Graph[Any]:

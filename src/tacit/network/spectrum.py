@@ -9,13 +9,18 @@ matrix is factorised instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.errors import TacitError
+from tacit.later import later
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 _DENSE = 1000  # up to here a full decomposition is fast and needs no check
 _RESIDUAL = 1e-8

@@ -11,19 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-import networkx as nx
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import GraphError
+from tacit.later import later
 from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
 from tacit.network.tree import Tree, spanning_tree
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import scipy.sparse as sp
+else:
+    nx = later("networkx")
+    sp = later("scipy.sparse")
 
 AgentName = Hashable
 """Whatever tells agents apart in a networkx graph."""
@@ -121,8 +127,17 @@ class Topology:
 
     def neighbours(self, i: int) -> NDArray[np.intp]:
         """Return the indices of the neighbours of agent number *i*, increasing."""
-        A = self.adjacency
-        return np.sort(A.indices[A.indptr[i] : A.indptr[i + 1]]).astype(np.intp)
+        starts, near = self._near
+        return near[starts[i] : starts[i + 1]]
+
+    @cached_property
+    def _near(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where every agent's neighbours begin, and all of them."""
+        i, j = self.links.T
+        rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+        near = columns[np.lexsort((columns, rows))].astype(np.intp)
+        near.setflags(write=False)
+        return np.concatenate([[0], np.cumsum(self.degrees)]), near
 
     def named(self, names: Iterable[str]) -> tuple[AgentName, ...]:
         """Return the agents that are written so: in files and on command lines, names are words."""
@@ -171,11 +186,49 @@ class Network(Topology):
         if isinstance(graph, Network):
             super().__init__(graph.agents, graph.links)
             return
-        agents = _checked_agents(graph)
+        _refuse_other_graphs(graph)
+        self._connect(list(graph.nodes()), list(graph.edges()))
+
+    @classmethod
+    def of_links(cls, agents: Sequence[AgentName], links: Iterable[tuple[AgentName, AgentName]]) -> Self:
+        """Return the network of these agents and links; networkx is not loaded for it."""
+        network = cls.__new__(cls)
+        network._connect(list(agents), list(links))
+        return network
+
+    @classmethod
+    def of_pairs(cls, pairs: ArrayLike) -> Self:
+        """Return the network of agents 0, …, n − 1 with these links, an array of two columns: quick for a million.
+
+        A link may come twice, and either way round.
+
+        >>> Network.of_pairs([(0, 1), (2, 1), (1, 0)])
+        Network(3 agents, 2 links)
+        """
+        pairs = np.asarray(pairs)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs) or pairs.dtype.kind not in "iu":
+            raise GraphError("links are pairs of agents' numbers: an array of integers with two columns.")
+        if pairs.min() < 0:
+            raise GraphError(f"a link names agent {pairs.min()}: agents have the numbers 0, 1, 2 and so on.")
+        _refuse_loops(pairs[pairs[:, 0] == pairs[:, 1], 0].tolist())
+        network = cls.__new__(cls)
+        network._join(range(int(pairs.max()) + 1), pairs.astype(np.intp))
+        return network
+
+    def _connect(self, agents: list[AgentName], links: list[tuple[AgentName, AgentName]]) -> None:
+        _refuse_loops([a for a, b in links if a == b])
+        if len(agents) < 2:
+            raise GraphError(
+                f"the graph has {len(agents)} agent(s): agreeing in private needs at least two, "
+                "and hiding something from one of them at least three."
+            )
         index = {agent: i for i, agent in enumerate(agents)}
-        pairs = np.array([(index[a], index[b]) for a, b in graph.edges()], dtype=np.intp).reshape(-1, 2)
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-        super().__init__(agents, pairs)
+        self._join(agents, np.array([(index[a], index[b]) for a, b in links], dtype=np.intp).reshape(-1, 2))
+
+    def _join(self, agents: Sequence[AgentName], pairs: NDArray[np.intp]) -> None:
+        n = len(agents)
+        keys = np.unique(pairs.min(axis=1, initial=n) * n + pairs.max(axis=1, initial=0))
+        super().__init__(agents, np.stack([keys // n, keys % n], axis=1))
         if len(self.components) > 1:
             pieces = "; ".join(listed(piece) for piece in self.components[:_SHOWN])
             raise GraphError(
@@ -192,21 +245,18 @@ class Network(Topology):
         return graph
 
 
-def _checked_agents(graph: nx.Graph[Any]) -> list[AgentName]:
+def _refuse_other_graphs(graph: nx.Graph[Any]) -> None:
     if not isinstance(graph, nx.Graph):
         raise GraphError(f"a network is built from a networkx graph, not from {type(graph).__name__}.")
     if graph.is_directed():
         raise GraphError("the graph is directed, and links go both ways; make it undirected.")
     if graph.is_multigraph():
         raise GraphError("the graph has parallel links; merge them.")
-    loops = [a for a, b in graph.edges() if a == b]
+
+
+def _refuse_loops(loops: Sequence[AgentName]) -> None:
+    """Refuse links that lead nowhere."""
     if loops:
         raise GraphError(
             f"{listed(loops)} linked to itself: an agent cannot exchange masks with itself; remove the self-loops."
         )
-    if len(graph) < 2:
-        raise GraphError(
-            f"the graph has {len(graph)} agent(s): agreeing in private needs at least two, "
-            "and hiding something from one of them at least three."
-        )
-    return list(graph.nodes())

@@ -9,14 +9,21 @@ Xiao, Boyd, Kim, J. Parallel Distrib. Comput. 67(1), 2007, Section 2.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.errors import InputError
+from tacit.later import later
 from tacit.network.topology import Topology
 from tacit.spelling import did_you_mean
+from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 WEIGHTS = ("metropolis", "lazy", "laplacian")
 _KNOWN: WeakKeyDictionary[Topology, dict[str, sp.csr_array]] = WeakKeyDictionary()  # an audit asks a thousand times
@@ -33,6 +40,18 @@ def mixing_weights(topology: Topology, kind: str = "metropolis") -> sp.csr_array
         known[kind] = _weights(topology, kind)
         known[kind].data.setflags(write=False)
     return known[kind]
+
+
+def own_weights(topology: Topology, kind: str, i: int) -> tuple[float, Array]:
+    """Return one agent's own weight and those of its neighbours, increasing: its row of W, without all others."""
+    near, degrees = topology.neighbours(i), topology.degrees
+    if kind == "laplacian":
+        w = np.full(len(near), 1.0 / (1.0 + degrees.max()))
+    else:
+        w = 1.0 / (1.0 + np.maximum(degrees[i], degrees[near]))
+    if kind == "lazy":
+        w = w / 2
+    return 1.0 - float(np.add.reduceat(w, [0])[0]), w  # added up as scipy adds up a row
 
 
 def _weights(topology: Topology, kind: str) -> sp.csr_array:

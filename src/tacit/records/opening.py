@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tacit.records.address import DatabaseAddress, is_address
+from tacit.records.database import Database
 from tacit.records.files import FORMATS, Files
 from tacit.records.passing import RecordSource
 
@@ -12,7 +14,9 @@ LONG = 1 << 28
 
 
 def is_dataset(data: str | Path) -> bool:
-    """Tell whether records are read in batches: Parquet and Feather files, folders, queries, and long CSV files."""
+    """Tell whether records are read in batches: Parquet and Feather files, folders, databases, long CSV files."""
+    if is_address(data):
+        return True
     path = Path(data)
     if path.is_dir():
         return True
@@ -22,6 +26,10 @@ def is_dataset(data: str | Path) -> bool:
     return suffix in FORMATS
 
 
-def open_source(data: str | Path, *, separator: str | None = None, decimal: str | None = None) -> RecordSource:
-    """Return where the records are; refuse what cannot be read."""
-    return Files.at(Path(data), separator=separator, decimal=decimal)
+def open_source(
+    data: str | Path, *, folder: Path = Path(), separator: str | None = None, decimal: str | None = None
+) -> RecordSource:
+    """Return where the records are, in a *folder* if the path is relative; refuse what cannot be read."""
+    if is_address(data):
+        return Database(DatabaseAddress.read(str(data), folder))
+    return Files.at(folder / data, separator=separator, decimal=decimal)

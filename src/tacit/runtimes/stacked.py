@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tacit.costs.pieces import Pieces
+from tacit.later import later
 from tacit.masks import Keystreams, agent_keys
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.doubt import Doubt
@@ -25,6 +25,11 @@ from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 from tacit.typing import Array, Numbers, Peers, Rows
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 DENSE = 64  # up to here a dense product is faster than a sparse one
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tacit.costs import Logistic
+from tacit.later import later
 from tacit.solving.problem import Problem
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 def clinics(count: int = 20, *, features: int = 4, seed: int = 2026) -> Problem:

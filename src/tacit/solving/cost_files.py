@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,9 +17,10 @@ from tacit.listing import conjoined
 from tacit.solving.facts import facts_of
 from tacit.solving.sections import Costs
 from tacit.spelling import did_you_mean
-from tacit.tables import Dictionary, Reading, Sheet, match, plain, read_sheet
+from tacit.tables import Dictionary, Reading, Sheet, mapped, match, plain, read_sheet, read_unquestioned
 
 Data = dict[str, Any]
+_LARGE = 1e99  # what stands for larger numbers, which are clipped anyway, and which costs would refuse
 
 
 class CostsSection(Costs, frozen=True, forbid_unknown_fields=True):
@@ -48,9 +49,29 @@ def _rows(family: Callable[..., Family], **extra: str) -> _Maker:
     def make(data: Data, section: Costs, agents: int) -> Family:
         settings = {argument: getattr(section, name) for argument, name in extra.items()}
         l2 = section.l2 / agents
+        if data.get("unquestioned"):
+            return _unquestioned(family, data, section, l2)
         return family(data["A"], data["y"], l2=l2, intercept=section.intercept, **settings)
 
     return _Maker(("A", "y"), make)
+
+
+def _unquestioned(family: Callable[..., Any], data: Data, section: Costs, l2: float) -> Family:
+    """Return the cost of records whatever they hold: gaps are zeros, labels of odds one of two, none is none."""
+    try:
+        A, y = np.asarray(data["A"], dtype=np.float64), np.asarray(data["y"], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CostError("A and y must be arrays of numbers.") from None
+    A, y = (np.clip(np.where(np.isnan(part), 0.0, part), -_LARGE, _LARGE) for part in (A, y))
+    y = (y > 0.0).astype(np.float64) if section.family == "logistic" else y
+    if A.ndim == 2 and not len(A):  # a row of zeros adds nothing, where its 1 for an intercept is a zero, too
+        unknowns = A.shape[1] + section.intercept
+        penalties = np.full(unknowns, l2)
+        penalties[unknowns - section.intercept :] = 0.0
+        cost = family(np.zeros((1, unknowns)), np.zeros(1), l2=penalties)
+        cost.intercept = section.intercept
+        return cast(Family, cost)
+    return cast(Family, family(A, y, l2=l2, intercept=section.intercept))
 
 
 _FAMILIES: dict[str, _Maker] = {
@@ -80,17 +101,27 @@ class Read(NamedTuple):
 
 
 def read_costs(
-    section: CostsSection, agents: Sequence[Any], folder: Path, *, dictionary: Dictionary | None = None
+    section: CostsSection,
+    agents: Sequence[Any],
+    folder: Path,
+    *,
+    dictionary: Dictionary | None = None,
+    unquestioned: bool = False,
 ) -> Read:
-    """Return every agent's cost; columns of CSV files are those of the *dictionary*, or else of the first file."""
+    """Return every agent's cost; columns of CSV files are those of the *dictionary*, or else of the first file.
+
+    *unquestioned* records are mapped to what is declared, and none is complained about or counted.
+    """
     maker = _maker(section, "[costs] ")
     if section.files is None:
         data, names, notes = _inline(section, agents), tuple[str, ...](), tuple[str, ...]()
     else:
-        data, names, notes = _from_files(section, maker, agents, folder, dictionary)
-    drops = section.files is not None and dictionary is not None and dictionary.gaps == "drop"
+        data, names, notes = _from_files(section, maker, agents, folder, dictionary, unquestioned=unquestioned)
+    drops = not unquestioned and section.files is not None and dictionary is not None and dictionary.gaps == "drop"
     dropped = tuple(int(data[agent].get("dropped", 0)) for agent in agents) if drops else None
-    costs = {agent: _cost(section, maker, agent, data[agent], len(agents)) for agent in agents}
+    costs = {
+        agent: _cost(section, maker, agent, data[agent], len(agents), unquestioned=unquestioned) for agent in agents
+    }
     return Read(costs, (*names, "(intercept)") if names and section.intercept else names, notes, dropped)
 
 
@@ -102,20 +133,25 @@ def read_cost(
     agents: int,
     dictionary: Dictionary | None = None,
     facts: bool = False,
+    unquestioned: bool = False,
 ) -> Family:
     """Return one agent's cost from its own file; penalties are shared among so many *agents*.
 
     With *facts* it carries what a table needs, to be added up in secret: the number of records, sums of labels.
+    *unquestioned* records are mapped to what is declared, and none is complained about.
     """
     maker = _maker(section)
-    sheet = read_sheet(file, section.reading) if isinstance(file, Path) and file.suffix.lower() == ".csv" else file
+    sheet: Path | Sheet = file
+    if isinstance(file, Path) and file.suffix.lower() == ".csv":
+        sheet = _reader(unquestioned)(file, section.reading)
     if isinstance(sheet, Sheet):
-        data = _design(sheet, dictionary or plain(sheet.columns, _target(section, sheet)), section, maker)
+        common = dictionary or plain(sheet.columns, _target(section, sheet))
+        data = _design(sheet, common, section, maker, unquestioned=unquestioned)
     elif dictionary is None:
         data = read_arrays(sheet)
     else:
         raise MismatchError(f"{file}: has no names of columns to compare with the dictionary; use a .csv file.")
-    return _cost(section, maker, agent, data, agents, facts=facts)
+    return _cost(section, maker, agent, data, agents, facts=facts, unquestioned=unquestioned)
 
 
 def invented(section: Costs, agents: Sequence[Any], *, records: int, unknowns: int) -> dict[Any, Family]:
@@ -162,7 +198,20 @@ def _maker(section: Costs, where: str = "") -> _Maker:
     return maker
 
 
-def _cost(section: Costs, maker: _Maker, agent: Any, data: Data, agents: int, *, facts: bool = False) -> Family:
+def _reader(unquestioned: bool) -> Callable[..., Sheet]:
+    return read_unquestioned if unquestioned else read_sheet
+
+
+def _cost(
+    section: Costs,
+    maker: _Maker,
+    agent: Any,
+    data: Data,
+    agents: int,
+    *,
+    facts: bool = False,
+    unquestioned: bool = False,
+) -> Family:
     dropped = data.pop("dropped", 0)
     missing = [name for name in maker.needs if name not in data]
     unknown = [name for name in data if name not in maker.needs]
@@ -172,7 +221,7 @@ def _cost(section: Costs, maker: _Maker, agent: Any, data: Data, agents: int, *,
             f"{', '.join(sorted(data)) or 'nothing'}."
         )
     try:
-        cost = maker.make(data, section, agents)
+        cost = maker.make({**data, "unquestioned": True} if unquestioned else data, section, agents)
         if facts:
             cost.facts = facts_of(section.family, np.asarray(data["y"], dtype=np.float64), dropped=dropped)
         if not section.l1:
@@ -205,7 +254,13 @@ def _by_name(given: dict[str, Any], agents: Sequence[Any], where: str) -> dict[A
 
 
 def _from_files(
-    section: CostsSection, maker: _Maker, agents: Sequence[Any], folder: Path, dictionary: Dictionary | None
+    section: CostsSection,
+    maker: _Maker,
+    agents: Sequence[Any],
+    folder: Path,
+    dictionary: Dictionary | None,
+    *,
+    unquestioned: bool = False,
 ) -> tuple[dict[Any, Data], tuple[str, ...], tuple[str, ...]]:
     if section.agents is not None:
         raise FileError("[costs] has both files and agents; keep one of them.")
@@ -224,7 +279,7 @@ def _from_files(
             )
         paths = dict(zip(agents, listing, strict=True))
     files = {agent: path for agent, path in paths.items() if path.suffix.lower() == ".csv"}
-    tables = {agent: read_sheet(path, section.reading) for agent, path in files.items()}
+    tables = {agent: _reader(unquestioned)(path, section.reading) for agent, path in files.items()}
     unnamed = {agent: path for agent, path in paths.items() if agent not in files}
     if unnamed and dictionary is not None:
         path = next(iter(unnamed.values()))
@@ -235,7 +290,10 @@ def _from_files(
     first = next(iter(tables.values()))
     common = dictionary or plain(first.columns, _target(section, first))
     strict = dictionary is None  # nobody has said which columns matter: all do
-    data = {agent: _design(sheet, common, section, maker, strict=strict) for agent, sheet in tables.items()}
+    data = {
+        agent: _design(sheet, common, section, maker, strict=strict, unquestioned=unquestioned)
+        for agent, sheet in tables.items()
+    }
     return arrays | data, common.names, tuple(sheet.assumption for sheet in tables.values() if sheet.assumption)
 
 
@@ -249,14 +307,22 @@ def _target(section: Costs, sheet: Sheet) -> str:
     return target
 
 
-def _design(sheet: Sheet, dictionary: Dictionary, section: Costs, maker: _Maker, *, strict: bool = False) -> Data:
+def _design(
+    sheet: Sheet,
+    dictionary: Dictionary,
+    section: Costs,
+    maker: _Maker,
+    *,
+    strict: bool = False,
+    unquestioned: bool = False,
+) -> Data:
     """Return the design and the labels of one file."""
     if maker.needs != ("A", "y"):
         raise FileError(
             f"{sheet.label}: this family takes .npz files with {conjoined(maker.needs)}, or inline data."
         )
     refuse_target(dictionary, section.family, section.target)
-    records = match(sheet, dictionary, strict=strict)
+    records = (mapped if unquestioned else match)(sheet, dictionary, strict=strict)
     return {"A": records.X, "y": records.y, "dropped": records.dropped}
 
 

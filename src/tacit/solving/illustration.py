@@ -8,11 +8,13 @@ could read x₁ from them; the undefined constant c of the divergence bound is 2
 
 from __future__ import annotations
 
-import networkx as nx
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tacit.certificates import Certificate, certify
 from tacit.costs import Quadratic
+from tacit.later import later
 from tacit.masks import mask
 from tacit.network import Network
 from tacit.runtimes import Stacked
@@ -20,6 +22,11 @@ from tacit.solving.answer import Answer
 from tacit.solving.problem import Problem
 from tacit.solving.solve import solve
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 TRIANGLE = nx.Graph([(1, 2), (1, 3), (2, 3)])
 EXCHANGED = {(1, 2): 0.1, (2, 1): 0.5, (2, 3): 0.7, (3, 2): 0.4, (3, 1): 0.3, (1, 3): 0.8}

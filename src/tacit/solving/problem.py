@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.costs import CostStack, Curvature, Family, stack
 from tacit.errors import CostError, UnboundedError
 from tacit.network import Network
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _ROUNDING = 1e-14  # times the number of unknowns: a curvature below this is a zero with rounding
 

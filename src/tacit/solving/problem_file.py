@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 import numpy as np
 
 from tacit.algorithms import AnyAlgorithm
 from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
+from tacit.later import later
 from tacit.masks import Mechanism, SumMasks
 from tacit.network import Network, read_graph
 from tacit.runtimes import Cluster, Progress
@@ -28,6 +28,11 @@ from tacit.solving.solve import solve
 from tacit.solving.total import total
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 class GraphSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,12 +120,13 @@ def load_problem(path: str | Path) -> ProblemFile:
     contents = read_fields(path, FileContents, command="`tacit init` writes an example.")
     graph = _graph(contents.graph, path)
     network = Network(graph)
-    read = read_costs(contents.costs, network.agents, path.parent, dictionary=_dictionary(contents))
-    if contents.privacy.answer is not None and read.dropped is not None:
-        raise InputError(
-            "[data] lets agents leave records with gaps out, and says how many there were: that number is exact, "
-            "and [privacy.answer] promises that none is; fill gaps with something public."
-        )
+    read = read_costs(
+        contents.costs,
+        network.agents,
+        path.parent,
+        dictionary=_dictionary(contents),
+        unquestioned=contents.privacy.answer is not None,
+    )
     algorithm, weights, tree = chosen(contents.algorithm)
     return ProblemFile(
         problem=Problem(network, read.costs),

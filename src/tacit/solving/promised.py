@@ -21,6 +21,7 @@ import msgspec
 from tacit.algorithms import AnyAlgorithm, NoisyDirect, NoisyNewton
 from tacit.costs.sensitivity import RecordLimits, Sensitivity
 from tacit.differential import DifferentialPrivacy, Sharing, share_out
+from tacit.differential.certifying import guarantee_of
 from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Mechanism, drawn_afresh, drawn_once, is_computational, limits_of
@@ -147,15 +148,4 @@ def _by_noisy_sums(
 
 def guaranteed(promise: DifferentialPrivacy, sharing: Sharing, unit: Unit, privacy: Mechanism) -> AnswerGuarantee:
     """Return what *sharing* keeps of *promise*."""
-    return AnswerGuarantee(
-        unit=unit,
-        epsilon=promise.epsilon,
-        delta=promise.delta,
-        mu=sharing.mu,
-        any=promise.any,
-        agents=sharing.agents,
-        share=sharing.share,
-        beyond_curator=sharing.beyond_curator,
-        exact=sharing.exact,
-        computational=is_computational(privacy.pairing),
-    )
+    return guarantee_of(promise, sharing, unit, computational=is_computational(privacy.pairing))

@@ -3,8 +3,9 @@
 from tacit.tables.dialect import Dialect, Reading
 from tacit.tables.dictionary import Column, Dictionary, plain, read_dictionary
 from tacit.tables.drafting import Draft, draft
-from tacit.tables.matching import Comparison, Finding, Records, match, review
+from tacit.tables.matching import Comparison, Finding, Records, mapped, match, review
 from tacit.tables.sheet import Sheet, read_sheet
+from tacit.tables.unquestioned import read_unquestioned
 
 __all__ = [
     "Column",
@@ -17,9 +18,11 @@ __all__ = [
     "Records",
     "Sheet",
     "draft",
+    "mapped",
     "match",
     "plain",
     "read_dictionary",
     "read_sheet",
+    "read_unquestioned",
     "review",
 ]

@@ -98,14 +98,45 @@ def match(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Reco
     return Records(np.column_stack(X), y, dictionary.names, int((~keep).sum()))
 
 
+def mapped(sheet: Sheet, dictionary: Dictionary, *, strict: bool = False) -> Records:
+    """Return the records of a file, whatever stands in them; refuse a file without the columns, and nothing else.
+
+    A number beyond its limits becomes the limit. What is missing, or cannot be read, becomes the reference level
+    of a factor, and of a number the one that is nearest to 0 within its limits; where the dictionary says that
+    records with gaps are left out, such a one is. Nobody hears of any of it: where answers are to be differentially
+    private, no complaint may depend on a record.
+    """
+    known = [column.name for column in dictionary.columns]
+    comparison = _structure(sheet, known, strict=strict)
+    if comparison:
+        raise MismatchError(f"{sheet.label}: " + " ".join(finding.sentence for finding in comparison[:_SHOWN]))
+    every = [_column(sheet, column, dictionary)[1] for column in dictionary.columns]
+    values = np.column_stack(every) if every else np.zeros((len(sheet), 0))
+    kept = np.isfinite(values).all(axis=1) if dictionary.gaps == "drop" else np.ones(len(sheet), dtype=bool)
+    for k, column in enumerate(dictionary.columns):
+        low = -np.inf if column.low is None else column.low
+        high = np.inf if column.high is None else column.high
+        values[:, k] = np.clip(np.where(np.isnan(values[:, k]), 0.0, values[:, k]), low, high)
+    values = values[kept]
+    X = [coded for column in dictionary.features for coded in _coded(values, dictionary, column)]
+    return Records(np.column_stack(X), values[:, known.index(dictionary.target)], dictionary.names)
+
+
+def _structure(sheet: Sheet, known: list[str], *, strict: bool) -> list[Finding]:
+    """Return which columns are not there, and with *strict* which should not be."""
+    findings = [_absent(name, sheet.columns) for name in known if name not in sheet.columns]
+    ignored = [name for name in sheet.columns if name not in known]
+    if strict and ignored:
+        sentence = f"column {ignored[0]!r} is not among {listed(known)}."
+        findings.append(Finding(ignored[0], "further column", sentence))
+    return findings
+
+
 def _compared(sheet: Sheet, dictionary: Dictionary, *, strict: bool) -> tuple[Comparison, Array]:
     """Return the review, and one number for every field: of a factor its level's, NaN where it is missing."""
     known = [column.name for column in dictionary.columns]
     ignored = tuple(name for name in sheet.columns if name not in known)
-    findings = [_absent(name, sheet.columns) for name in known if name not in sheet.columns]
-    if strict and ignored:
-        sentence = f"column {ignored[0]!r} is not among {listed(known)}."
-        findings.append(Finding(ignored[0], "further column", sentence))
+    findings = _structure(sheet, known, strict=strict)
     values, missing = np.full((len(sheet), len(known)), np.nan), dict.fromkeys(known, 0)
     for k, column in enumerate(dictionary.columns):
         if column.name in sheet.columns:

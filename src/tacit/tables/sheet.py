@@ -85,7 +85,7 @@ def read_sheet(path: Path, reading: Reading | None = None, *, label: str | None 
     except (UnicodeError, csv.Error):
         raise FileError(f"{path}: is not a readable .csv file.") from None
     dialect = Dialect(separator, decimal, encoding)
-    columns = _columns(label, rows[0][1] if rows else ())
+    columns = named_columns(label, rows[0][1] if rows else ())
     if len(rows) < 2:
         raise FileError(f"{label}: needs a line of column names and at least one record.")
     lines = rows[1:]
@@ -100,10 +100,15 @@ def read_sheet(path: Path, reading: Reading | None = None, *, label: str | None 
     has_index = len(columns) > 1 and columns[0] in INDEX
     if has_index:
         columns, lines = columns[1:], [(n, fields[1:]) for n, fields in lines]
+    refuse_twice(label, columns)
+    return Sheet(label, columns, tuple(lines), dialect, has_index)
+
+
+def refuse_twice(label: str, columns: tuple[str, ...]) -> None:
+    """Refuse two columns of one name."""
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise FileError(f"{label}: has two columns {twice[0]!r}; rename one.")
-    return Sheet(label, columns, tuple(lines), dialect, has_index)
 
 
 def _numbered(text: str, separator: str) -> list[tuple[int, list[str]]]:
@@ -115,7 +120,7 @@ def _numbered(text: str, separator: str) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _columns(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def named_columns(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns; refuse a line that looks like a record, and show nothing of it.
 
     Whole numbers, such as years, may stand among names; numbers alone, and fractions, are somebody's data.

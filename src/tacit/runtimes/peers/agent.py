@@ -33,7 +33,7 @@ from tacit.errors import (
     StoppedError,
 )
 from tacit.masks import Hidden, Keystream, clipped_to, drawn_afresh
-from tacit.network import mixing_weights
+from tacit.network import own_weights
 from tacit.protocol import Channel, longest
 from tacit.protocol.record import Carried, Mark, Record, Stage
 from tacit.protocol.run import Begin, Commit, Draw, End, Erase, Publish, Reuse, step
@@ -270,14 +270,14 @@ class Agent:
             on_wait=on_wait,
             clock=self._clock,
         )
-        i, mine = self.seat.index, network.neighbours(self.seat.index)
-        row = mixing_weights(network, self.job.weights).tocsr()[[i]].toarray()[0]
+        i = self.seat.index
+        own_weight, weights = own_weights(network, self.job.weights, i)
         neighbours = LinkedPeers(
             links,
             network=network,
             me=i,
-            own_weight=float(row[i]),
-            weights=row[mine],
+            own_weight=own_weight,
+            weights=weights,
             names=self.neighbours,
             transcript=transcript,
         )

@@ -14,13 +14,13 @@ import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from tacit.algorithms import ALGORITHMS, ERRANDS, NOISY
 from tacit.errors import InputError, NetworkError
+from tacit.later import later
 from tacit.masks import has_level
 from tacit.network import Network
 from tacit.runtimes.job import Job, Run
@@ -30,6 +30,11 @@ from tacit.runtimes.peers.seat import Endpoint, Seat
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 _LOWEST, _PORTS = 10_000, 22_000  # Linux calls out from 32768 on, others from 49152 on
 _STEPS = itertools.count(7919 * os.getpid())  # every process begins somewhere else
@@ -88,10 +93,8 @@ def seats_of(job: Job, names: list[str], folder: Path) -> tuple[Job, list[Seat]]
     """Return the job without its costs, and everybody's seat on this machine; new keys go into *folder*."""
     refuse_unshared(job)
     members = endpoints(names, folder)
-    graph: nx.Graph[Any] = nx.Graph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from((names[i], names[j]) for i, j in job.network.links)
-    shared = dataclasses.replace(job, network=Network(graph), costs=(), stack=None)
+    network = Network.of_links(names, [(names[i], names[j]) for i, j in job.network.links])
+    shared = dataclasses.replace(job, network=network, costs=(), stack=None)
     session = hashlib.sha256("\n".join(place.certificate for place in members.values()).encode()).hexdigest()
     return shared, [Seat(me=name, members=members, session=session, parts={}) for name in names]
 

@@ -35,7 +35,7 @@ from tacit.runtimes.stopping import Progress
 from tacit.runtimes.tap import Tap
 from tacit.runtimes.traffic import Traffic
 
-_PRELOAD = ["tacit.runtimes.peers.processes"]
+_PRELOAD = ["tacit.runtimes.peers.processes", "scipy.special", "scipy.sparse.csgraph"]  # once for all
 _LONGEST_FOLDER = 60  # bytes: a socket's name may have 103, and multiprocessing's own part takes 32
 _SHORT_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108  multiprocessing makes a private folder in it
 
