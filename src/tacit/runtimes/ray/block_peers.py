@@ -11,6 +11,7 @@ So sums are the same at all blocks, to the last bit.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -19,10 +20,10 @@ import numpy as np
 import ray
 
 from tacit.runtimes.ray.mail import Letter, Mailbox
-from tacit.runtimes.ray.share import Places, Products, Share
+from tacit.runtimes.ray.share import Products, Share
 from tacit.runtimes.stacked import ManyAgents
 from tacit.runtimes.traffic import Traffic
-from tacit.typing import Array
+from tacit.typing import Array, Indices
 
 _LONG = 100_000  # bytes from which one copy in the object store serves all who are told
 
@@ -35,7 +36,7 @@ class BlockPeers(ManyAgents):
         self._share, self._mailbox, self._hops = share, mailbox, hops
         self._products = Products(share)
         self._wanted = {block: share.wanted_by(block) for block in share.nearby}
-        self._trades: dict[int, tuple[Places, Places]] = {}
+        self._trades: dict[int, tuple[Indices, Indices]] = {}
         self._ahead: dict[int, Any] = {}  # columns that came and were not asked for yet
         self._sent: dict[tuple[str, int], int] = {}
         self._workers: Sequence[Any] = ()
@@ -45,9 +46,10 @@ class BlockPeers(ManyAgents):
         self._mailbox.begin(epoch)
         self._workers, self._sent, self._ahead = workers, {}, {}
 
-    def go_back(self, traffic: Traffic) -> None:
+    def go_back(self, traffic: Traffic, *, has_summed: bool) -> None:
         """Count from there, as after a checkpoint."""
-        self._traffic, self._gossips, self._gossiped = traffic, 0, 0
+        self._traffic, self._gossips, self._gossiped = dataclasses.replace(traffic), 0, 0
+        self._has_summed = has_summed
 
     def _weighted(self, x: Array) -> Array:
         return self._products.mixed(self._with_halo(x))
@@ -81,7 +83,7 @@ class BlockPeers(ManyAgents):
             self._ahead[block] = columns[:, width:]
         return columns[:, :width]
 
-    def _rows(self, block: int) -> tuple[Places, Places]:
+    def _rows(self, block: int) -> tuple[Indices, Indices]:
         if block not in self._trades:
             self._trades[block] = self._share.traded_with(block)
         return self._trades[block]

@@ -21,7 +21,7 @@ from tacit.masks import drawn_afresh, drawn_once
 from tacit.network import Network
 from tacit.runtimes.job import Job
 from tacit.runtimes.ray.share import Share
-from tacit.runtimes.ray.worker import Part, Worker
+from tacit.runtimes.ray.worker import BlockEnd, Worker
 from tacit.typing import Array
 
 _PATIENCE = 60.0  # seconds for Ray to find places
@@ -128,7 +128,7 @@ class Crew:
             self._looks.append(maxima)
         self._reached += 1
 
-    def finish(self) -> list[Part]:
+    def finish(self) -> list[BlockEnd]:
         """Return what every block ends with; whoever is lost now is replaced once more."""
         while True:
             try:

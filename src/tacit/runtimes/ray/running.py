@@ -17,7 +17,7 @@ from tacit.runtimes.ray import Cluster
 from tacit.runtimes.ray.crew import Crew
 from tacit.runtimes.ray.partition import partitioned
 from tacit.runtimes.ray.share import Share, shares_of
-from tacit.runtimes.ray.worker import Part
+from tacit.runtimes.ray.worker import BlockEnd
 from tacit.runtimes.stopping import Progress
 from tacit.runtimes.traffic import Traffic
 
@@ -52,7 +52,7 @@ def costs_of(job: Job, share: Share) -> Any:
     return stack([copy.copy(job.costs[agent]) for agent in share.agents])
 
 
-def _together(job: Job, shares: list[Share], ends: list[Part]) -> Any:
+def _together(job: Job, shares: list[Share], ends: list[BlockEnd]) -> Any:
     x = np.empty((len(job.network), len(job.x0)))
     for share, end in zip(shares, ends, strict=True):
         x[share.agents] = end.x

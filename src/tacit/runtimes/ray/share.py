@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from tacit.network import Network, mixing_weights
 from tacit.runtimes.ray.partition import Homes
 from tacit.runtimes.stacked import DENSE
-from tacit.typing import Array, Rows
-
-Places = NDArray[np.intp]
+from tacit.typing import Array, Indices, Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +30,13 @@ class Share:
     blocks: int
     everybody: int
     """Agents in all blocks together."""
-    agents: Places
-    degrees: Places
-    neighbours: Places
+    agents: Indices
+    degrees: Indices
+    neighbours: Indices
     """The agent at the other end of every directed link of this block."""
-    homes: Places
+    homes: Indices
     """And its block."""
-    links: Places
+    links: Indices
     """Where these directed links stand among all of the network's."""
     weights: sp.csr_array
     """The block's rows of W; of a small network all rows."""
@@ -47,7 +44,7 @@ class Share:
     """The whole of a small network; None of a large one, whose rows follow from the neighbours."""
 
     @property
-    def owners(self) -> Places:
+    def owners(self) -> Indices:
         """The agent that owns every directed link."""
         return np.repeat(self.agents, self.degrees)
 
@@ -61,15 +58,15 @@ class Share:
         """The other blocks in which neighbours live."""
         return [int(home) for home in np.unique(self.homes) if home != self.number]
 
-    def halo_of(self, block: int) -> Places:
+    def halo_of(self, block: int) -> Indices:
         """Return the neighbours that live in another block, by id."""
         return np.unique(self.neighbours[self.homes == block])
 
-    def wanted_by(self, block: int) -> Places:
+    def wanted_by(self, block: int) -> Indices:
         """Return where the own agents stand that another block has in its halo."""
         return np.searchsorted(self.agents, np.unique(self.owners[self.homes == block]))
 
-    def traded_with(self, block: int) -> tuple[Places, Places]:
+    def traded_with(self, block: int) -> tuple[Indices, Indices]:
         """Return the rows of links that go to a block, or stay, and those that what it sends belongs to."""
         rows = np.flatnonzero(self.homes == block)
         return rows, rows[np.lexsort((self.owners[rows], self.neighbours[rows]))]

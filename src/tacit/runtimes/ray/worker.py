@@ -43,7 +43,7 @@ class Effective(NamedTuple):
     resolution: float
 
 
-class Part(NamedTuple):
+class BlockEnd(NamedTuple):
     """What a block ends with."""
 
     x: Array
@@ -141,7 +141,7 @@ class Worker:
         if kept is not None:
             self._done, self._state, traffic = kept.done, kept.state, kept.traffic
             self._observer = self._job.observer(kept.seen)
-        self._peers.go_back(traffic)
+        self._peers.go_back(traffic, has_summed=bool(self._job.algorithm.sums) and self._done > 0)
 
     def counted(self) -> Traffic:
         """Return what was said so far."""
@@ -160,7 +160,7 @@ class Worker:
         except Interrupted:
             return None
 
-    def finish(self) -> Part:
+    def finish(self) -> BlockEnd:
         """Return what these agents end with."""
         peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return Part(self._state.x, self._peers.traffic, self._job.findings(self._state), peak)
+        return BlockEnd(self._state.x, self._peers.traffic, self._job.findings(self._state), peak)
