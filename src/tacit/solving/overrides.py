@@ -45,7 +45,7 @@ def overridden(
 def _runtime(runtime: str | Cluster, workers: int | None, address: str | None) -> str | Cluster:
     if workers is None and address is None:
         return runtime
-    if str(runtime) != "ray":
+    if not isinstance(runtime, Cluster) and runtime != "ray":
         raise InputError(f"workers and an address are for the runtime ray, and this one is {runtime}.")
     return Cluster(workers=workers, address=address)
 

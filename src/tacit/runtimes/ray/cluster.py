@@ -14,6 +14,7 @@ from tacit.runtimes.ray import Cluster
 _PATIENCE = 5.0  # seconds for a connection to an address
 _LEAST_STORE = 256 << 20  # bytes for objects on this machine
 _SHARE = 0.3  # of the free memory, at most
+_STARTS_ONE = "`ray start --head` starts a cluster, and prints its address."
 
 
 def needs_ray() -> Any:
@@ -73,7 +74,7 @@ def _find(ray: Any, address: str) -> None:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise NetworkError(
-            f"there is no Ray cluster at {address!r}; start one with `ray start --head`, or leave the address out."
+            f"there is no Ray cluster at {address!r}; start one, or leave the address out.", command=_STARTS_ONE
         ) from error
 
 
@@ -83,10 +84,10 @@ def _refuse_unreachable(address: str) -> None:
     if not colon or not port.isdecimal():
         if address in ("auto", "local"):
             return
-        raise InputError(f"address = {address!r} must be 'auto' or host:port, as `ray start --head` prints it.")
+        raise InputError(f"address = {address!r} must be 'auto' or host:port.", command=_STARTS_ONE)
     try:
         socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
         raise NetworkError(
-            f"nobody listens at {address}; start a cluster with `ray start --head`, or leave the address out."
+            f"nobody listens at {address}; start a cluster there, or leave the address out.", command=_STARTS_ONE
         ) from error

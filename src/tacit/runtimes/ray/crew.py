@@ -195,7 +195,8 @@ class Crew:
         if self._losses > _LOSSES:
             raise NetworkError(
                 f"workers were lost {self._losses} times since the last checkpoint: probably their machines have "
-                "too little memory; use more machines, or fewer workers on each."
+                "too little memory, or another tacit than this one, or none; use more machines, or fewer workers on "
+                "each, and install the same tacit on all."
             )
 
     def _of_each(self, value: Any) -> list[Any]:
@@ -222,10 +223,6 @@ class Crew:
             if isinstance(error.cause, ray.exceptions.RayActorError | ray.exceptions.ObjectLostError):
                 raise LostWorker from error
             raise
-        except ray.exceptions.ActorDiedError as error:
-            if "creation task" in str(error) and self._epoch == 0:
-                raise
-            raise LostWorker from error
         except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
             raise LostWorker from error
 
