@@ -216,6 +216,43 @@ def promises() -> list[str]:
     return table(("costs", *mechanisms), rows)
 
 
+AUDIENCES: dict[str, tuple[type, str, str]] = {
+    "affine masks, logistic, ridge on every unknown": (
+        tacit.AffineMasks,
+        "logistic, ridge on every unknown",
+        "auto",
+    ),
+    "affine masks, logistic, some unknown without": (tacit.AffineMasks, "logistic", "auto"),
+    "affine masks, least squares": (tacit.AffineMasks, "least squares", "auto"),
+    "quadratic masks, least squares": (tacit.QuadraticMasks, "least squares", "auto"),
+    "secret sums, least squares": (tacit.SumMasks, "least squares", "auto"),
+    "secret sums, logistic": (tacit.SumMasks, "logistic", "auto"),
+    "one noise in the objective, exact sums": (tacit.AffineMasks, "logistic, ridge on every unknown", "newton"),
+}
+"""Runs of which to ask what agents, and what a public who sees the answer alone, are promised to learn."""
+
+
+def audiences() -> list[str]:
+    """Return who is promised what, run by run, by asking for it; refusals with their reasons."""
+    promise = tacit.DifferentialPrivacy(epsilon=1.0, delta=1e-6, clip=1.0, labels=1.0)
+
+    def row(title: str, kind: type, family: str, algorithm: str) -> tuple[str, str, str]:
+        masks = kind(answer=promise) if kind is tacit.SumMasks else kind(10.0, answer=promise)
+        problem = tacit.Problem(networkx.complete_graph(4), [PROMISED[family]() for _ in range(4)])
+        try:
+            guarantee = promised(problem, masks, promise, algorithm, weights=None, tree=True).guarantee
+        except errors.TacitError as error:
+            return title, f"refused: {str(error).split(': ', 1)[-1]}", "refused, for the same reason"
+        if guarantee.unit == "record":
+            return title, "records", "records: the answer as it is"
+        if guarantee.public is not None:
+            return title, "labels", "records, by `for_public`; labels: the answer as it is"
+        return title, "labels", f"labels: the answer as it is; records refused: {guarantee.not_public}"
+
+    rows = [row(title, *run) for title, run in AUDIENCES.items()]
+    return table(("run", "agents who collude", "a public who sees the answer alone"), rows)
+
+
 def joined(parts: tuple[str, ...]) -> str:
     """Return a list in words, as refusals spell it."""
     return " and ".join([", ".join(parts[:-1])] * bool(parts[:-1]) + [parts[-1]])
@@ -249,6 +286,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "algorithms": algorithms,
     "combinations": combinations,
     "promises": promises,
+    "audiences": audiences,
     "errors": exceptions,
     "releases": releases,
     "house": house.drawing,

@@ -7,6 +7,7 @@ has registered here, and `tacit` itself registers `tacit.report` when it is firs
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,13 +53,22 @@ class Shown:
             return None
 
 
-def frame(rows: list[dict[str, Any]], index: str) -> Any:
-    """Return rows as a table of pandas, by the column *index*."""
+class Readable:
+    """A result that is told in a line or a few: a notebook shows what `print` does."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+
+
+def frame(rows: list[dict[str, Any]], index: str, columns: tuple[str, ...] = ()) -> Any:
+    """Return rows as a table of pandas, by the column *index*; *columns* are there even without a row."""
     try:
         import pandas as pd
     except ModuleNotFoundError as error:
         raise InputError("tables need pandas: pip install pandas.") from error
-    return pd.DataFrame(rows).set_index(index)
+    return pd.DataFrame(rows, columns=[index, *columns] if columns else None).set_index(index)
 
 
 def _renderer() -> Renderer:

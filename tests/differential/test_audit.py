@@ -44,7 +44,7 @@ MASKS = {
     "name",
     [
         "sums",
-        "wide affine",
+        pytest.param("wide affine", marks=pytest.mark.large),
         pytest.param("affine", marks=pytest.mark.large),
         pytest.param("quadratic", marks=pytest.mark.large),
     ],
@@ -57,6 +57,7 @@ def test_the_game_is_won_as_often_as_certified_within_the_limits_of_999_per_mill
     assert done.game.mu <= PROMISE.mu * (1.0 + 1e-9)
 
 
+@pytest.mark.large
 def test_averaging_all_sums_of_a_run_gives_no_more_than_the_promise():
     """Fresh noise in 1 + K + 1 sums: each moves by its part, and together they are worth one μ."""
     verdict = attacked(MASKS["sums"])[1]["shares: averaging all sums of a run"]
@@ -100,13 +101,13 @@ def reusing():
     ("name", "draw", "caught"),
     [
         ("sums", omitted, "shares: which world"),
-        ("sums", narrow, "shares: which world"),
+        pytest.param("sums", narrow, "shares: which world", marks=pytest.mark.large),
         ("sums", coarse, "shares: last digits"),
         ("sums", reusing(), "shares: their law"),
         pytest.param("affine", omitted, "shares: their law", marks=pytest.mark.large),
         pytest.param("affine", narrow, "shares: which world", marks=pytest.mark.large),
         ("wide affine", omitted, "shares: which world"),
-        ("wide affine", reusing(), "shares: their law"),
+        pytest.param("wide affine", reusing(), "shares: their law", marks=pytest.mark.large),
     ],
 )
 def test_shares_that_are_omitted_narrow_coarse_or_used_twice_are_caught(name, draw, caught):
@@ -124,6 +125,7 @@ def test_a_complaint_that_is_kept_is_caught():
         assert red(MASKS["sums"], games=4000) == {"shares: complaints"}
 
 
+@pytest.mark.large
 def test_sums_that_spend_the_whole_promise_each_are_caught_by_averaging():
     """An algorithm that forgets to divide the promise over its sums: every sum is as promised, and all are not."""
     parts = 2 + PROMISE.sums
@@ -141,20 +143,20 @@ def problem(records):
     )
 
 
-@pytest.mark.parametrize("name", ["sums", "wide affine"])
+@pytest.mark.parametrize("name", ["sums", pytest.param("wide affine", marks=pytest.mark.large)])
 def test_an_audit_of_a_private_answer_says_what_was_promised_and_attacked(name, records):
-    report = tacit.audit(problem(records), any=2, privacy=MASKS[name], games=4000)
+    report = tacit.audit(problem(records), any=2, privacy=MASKS[name], games=2000)
     assert report.passed
     assert report.private
     assert "differentially private" in report.privacy[-1]
-    assert report.game.games == 4000
+    assert report.game.games == 2000
     assert any(verdict.attack == "shares: which world" for verdict in report.with_masks)
     assert report.level < 1e-3
 
 
 def test_an_audit_of_a_broken_share_is_red(records):
     with patch.object(ShareKeys, "draw", omitted):
-        report = tacit.audit(problem(records), {8, 9}, privacy=MASKS["sums"])
+        report = tacit.audit(problem(records), {8, 9}, privacy=MASKS["sums"], games=8000)
     assert not report.passed
     assert not report.private
     assert "differentially private" not in " ".join(report.privacy)

@@ -42,7 +42,7 @@ def test_labels_against_agents_and_records_against_the_public():
 
 
 def test_the_more_ridge_the_nearer_to_the_gaussian_mechanism():
-    epsilons = [solved(problem(l2=l2)).guarantee.public.epsilon for l2 in (0.02, 0.1, 0.5, 2.0)]
+    epsilons = [solved(problem(l2=l2)).guarantee.public.epsilon for l2 in (0.1, 2.0)]
     assert epsilons == sorted(epsilons, reverse=True)
 
 

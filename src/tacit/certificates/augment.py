@@ -25,7 +25,7 @@ from tacit.certificates.worst import worst_coalition_indices
 from tacit.errors import InputError, TacitError, VacuousError
 from tacit.later import later
 from tacit.network import Network, Topology, small_vertex_cut
-from tacit.showing import Shown
+from tacit.showing import Shown, frame
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -55,6 +55,10 @@ class Augmentation(Shown):
         named = "; ".join(f"{a} – {b}" for a, b in self.links)
         least = "no fewer suffice" if self.exact else f"at least {self.at_least} are needed"
         return f"{len(self.links)} link(s) to add, {least}: {named}." if self.links else "No link is needed."
+
+    def to_frame(self) -> Any:
+        """Return the links as a table of pandas, an end in each column."""
+        return frame([{"agent": a, "with": b} for a, b in self.links], "agent", ("with",))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the links and what is known about their number, for JSON."""

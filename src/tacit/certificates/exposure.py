@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tacit.listing import conjoined
+from tacit.showing import Readable
 
 ExposureKind = Literal[
     "cost",  # what an agent brought to a run
@@ -19,7 +20,7 @@ ExposureKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(Readable):
     """Something that follows exactly from the *runs* named, for a *coalition* and its own numbers."""
 
     agents: tuple[str, ...]

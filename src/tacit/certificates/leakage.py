@@ -21,18 +21,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import InputError, VacuousError
+from tacit.showing import Readable
 from tacit.typing import Array
 
 _ZERO = 1e-9  # relative: a sum below this fraction of what was added up is zero
 
 
-class Leakage:
+class Leakage(Readable):
     """z ~ N(α_H, 2σ²L): the law of what the coalition sees, for honest agents in a fixed order."""
 
     def __init__(self, agents: Sequence[Any], laplacian: Array, sigmas: Sequence[float]) -> None:
         self.agents, self.sigmas = tuple(agents), tuple(float(s) for s in sigmas)
         self.laplacian = laplacian
         self._index = {agent: i for i, agent in enumerate(self.agents)}
+
+    def __str__(self) -> str:
+        widths = ", ".join(f"{sigma:g}" for sigma in self.sigmas)
+        pieces = f" in {self._pieces} pieces" if self._pieces > 1 else ""
+        return (
+            f"What is seen of {len(self.agents)} honest agents{pieces}, with σ = {widths}: two worlds 1 apart are "
+            f"at most D = {self.collective(1.0):.4g} apart."
+        )
 
     def divergence(self, change: ArrayLike) -> float:
         """Return D_KL between two worlds that differ by *change*: a row per honest agent, a column per unknown."""

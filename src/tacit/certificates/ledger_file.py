@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import msgspec
 from tacit.certificates.finite import finite_or_none
 from tacit.certificates.release import Release
 from tacit.errors import FileError, LedgerError
+from tacit.showing import Readable
 
 _SCHEMA = """
 CREATE TABLE terms (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -46,7 +48,7 @@ _UNLIMITED = 1e308  # what stands in a row for an infinite ε
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Readable):
     """One row: a release, when it was recorded, and what it cost."""
 
     number: int
@@ -55,6 +57,13 @@ class Entry:
     epsilon: float
     """ε of this run alone against every coalition of the ledger's size; 0 for a repeated view, and what it rises by
     where a run went on without somebody."""
+
+    def __str__(self) -> str:
+        when = datetime.fromtimestamp(self.recorded, UTC)
+        return (
+            f"Entry {self.number}, {when:%Y-%m-%d %H:%M} UTC: run {self.release.run} of "
+            f"{len(self.release.participants)} agents, ε = {self.epsilon:.4g}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON; ∞ becomes None."""

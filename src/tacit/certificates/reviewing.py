@@ -27,6 +27,7 @@ from tacit.differential import AnswerBudget
 from tacit.differential.budget import mu_for
 from tacit.errors import InputError
 from tacit.later import later
+from tacit.showing import Readable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -35,7 +36,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Review(Readable):
     """What a run would do to the ledger."""
 
     accepted: bool
@@ -56,6 +57,12 @@ class Review:
     def total(self) -> float:
         """ε with the run."""
         return self.spent + self.epsilon
+
+    def __str__(self) -> str:
+        limit = "" if self.budget is None else f" of {self.budget:g}"
+        costs = f"ε = {self.epsilon:.4g} for this run, {self.total:.4g}{limit} with those before it"
+        exposures = [str(exposure) for exposure in (*self.exposed, *self.joint)]
+        return "\n".join([f"{'Accepted' if self.accepted else 'Refused'}: {costs}.", *self.reasons, *exposures])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the judgement for JSON; ∞ becomes None."""

@@ -204,8 +204,9 @@ def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
         console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
         if (spent := book.answered(version)) is not None:
             console.print(
-                f"Answers about costs {version}: μ = {spent.mu_spent:.4g} of {spent.mu:.4g} is spent, which is "
-                f"({spent.epsilon:g}, {spent.delta:g}) for every {spent.unit}; {spent.mu_left:.4g} is left."
+                f"Answers about costs {version}: μ = {spent.mu_spent:.4g} of {spent.mu:.4g} is spent, and "
+                f"{spent.mu_left:.4g} is left; all of it is ({spent.epsilon:g}, {spent.delta:g}) for every "
+                f"{spent.unit}."
             )
     for exposure in exposed:
         console.print(str(exposure), style="red", markup=False)

@@ -19,7 +19,7 @@ from tacit.federation.repeating import Series, SeriesAccount, Turn, repeat, to_t
 from tacit.learning.reporting import MemberReport, member_report
 from tacit.runtimes.peers.diary import Diary, log
 from tacit.runtimes.peers.monitoring import serve_monitoring
-from tacit.solving.summary import vector
+from tacit.solving.record import vector
 
 if TYPE_CHECKING:
     from tacit.federation import Manifest, Participation

@@ -24,12 +24,13 @@ from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.differential.promise import DifferentialPrivacy
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError, RefusedError
+from tacit.showing import Readable
 
 _ROUNDING = 1e-12  # of μ²: a run that spends what is left, to the last digit, is within the budget
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerBudget:
+class AnswerBudget(Readable):
     """How much all answers about the same records may tell, and what they have told: (ε, δ) for all of them."""
 
     epsilon: float
@@ -40,6 +41,12 @@ class AnswerBudget:
 
     def __post_init__(self) -> None:
         DifferentialPrivacy(epsilon=self.epsilon, delta=self.delta, clip=1.0)  # refuses what is no pair
+
+    def __str__(self) -> str:
+        return (
+            f"All answers about the same {self.unit}s together may be ({self.epsilon:g}, {self.delta:g})-"
+            f"differentially private: {len(self.spent)} run(s) have spent μ = {self.mu_spent:.4g} of {self.mu:.4g}."
+        )
 
     @property
     def mu(self) -> float:

@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 
 from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.differential.promise import DifferentialPrivacy
 from tacit.differential.sharing import Sharing, share_out
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError
+from tacit.later import later
 from tacit.network import Network
+from tacit.showing import Readable
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPrice:
+class AnswerPrice(Readable):
     """What a promise about the answer costs."""
 
     guarantee: AnswerGuarantee
@@ -32,6 +38,9 @@ class AnswerPrice:
     """The deviation of the noise in a sum, in units of what one record can move it by."""
     mean_noise: float | None
     """The deviation of the noise in a mean over all records; None where their number is not declared."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.guarantee.headline(), *self.lines()])
 
     def lines(self) -> list[str]:
         """Return it in sentences."""

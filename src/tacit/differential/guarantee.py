@@ -8,6 +8,7 @@ import msgspec
 
 from tacit.differential.public import PublicGuarantee
 from tacit.differential.tradeoff import TradeOff
+from tacit.showing import Readable
 
 Unit = Literal["record", "label"]
 _CHANGE: dict[Unit, str] = {
@@ -16,7 +17,7 @@ _CHANGE: dict[Unit, str] = {
 }
 
 
-class AnswerGuarantee(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerGuarantee(msgspec.Struct, Readable, frozen=True, kw_only=True):
     """(ε, δ)-differential privacy of everything that a coalition sees, and of the answer."""
 
     unit: Unit

@@ -13,13 +13,14 @@ import msgspec
 
 from tacit.differential.objective import PerturbedObjective
 from tacit.differential.tradeoff import TradeOff
+from tacit.showing import Readable
 
 SMOOTHED = 0.01
 """μ of the last digits, of S: what hides them costs next to nothing."""
 _REST = 0.05  # of δ: what the last digits may take of it
 
 
-class PublicGuarantee(msgspec.Struct, frozen=True, kw_only=True):
+class PublicGuarantee(msgspec.Struct, Readable, frozen=True, kw_only=True):
     """(ε, δ)-differential privacy of every record, against whoever sees the published answer and nothing else."""
 
     epsilon: float

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 else:
     special = later("scipy.special")
 
+from tacit.showing import Readable
+
 
 @dataclass(frozen=True, slots=True)
-class TradeOff:
+class TradeOff(Readable):
     """The best test between N(0, 1) and N(μ, 1)."""
 
     mu: float
+
+    def __str__(self) -> str:
+        return (
+            f"The best guess between two worlds is right {100 * self.guess:.4g} % of the time (μ = {self.mu:.4g})."
+        )
 
     @classmethod
     def at(cls, divergence: float) -> TradeOff:

@@ -122,6 +122,11 @@ class Schedule(Shown):
             }
         )
 
+    def __str__(self) -> str:
+        from tacit.dispatch.summary import summary  # it reads schedules
+
+        return "\n".join(f"{name}: {sentence}" for name, sentence in summary(self))
+
     def to_frame(self) -> Any:
         """Return MW of every generator as a table of pandas, a column per period."""
         rows = [

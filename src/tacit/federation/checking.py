@@ -21,6 +21,7 @@ from tacit.federation.sections import address_of, host_and_port
 from tacit.protocol.versions import unspoken
 from tacit.runtimes.peers.dialling import dialled
 from tacit.runtimes.peers.proxies import Proxy
+from tacit.showing import Readable
 from tacit.solving.declared import Declared
 from tacit.solving.stamping import NO_MASKS, of_network
 
@@ -28,7 +29,7 @@ _REACHABLE = 3.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(Readable):
     """What is known of a run before it begins."""
 
     manifest: Manifest
@@ -40,6 +41,12 @@ class Assessment:
     """Whether a member's neighbours answer, where that was tried; those who only dial out cannot be tried."""
     relay_reached: bool | None = None
     """Whether the relay answers, where this member needs it and that was tried."""
+
+    def __str__(self) -> str:
+        hidden = "" if self.certificate is None else self.certificate.statement()
+        clear = [] if self.problems else ["Nothing is wrong with it."]
+        title = f"{self.manifest.title or 'A run'}: {len(self.manifest.members)} members, run {self.manifest.run}."
+        return "\n".join(filter(None, [title, *self.problems, *clear, *self.warnings, hidden]))
 
     @property
     def guarantee(self) -> AnswerGuarantee | None:

@@ -11,10 +11,11 @@ from tacit.federation.epochs import without
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import conjoined
+from tacit.showing import Readable
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Readable):
     """The same run without some members and links. Whether that costs anything depends on what was published."""
 
     before: Manifest
@@ -25,6 +26,9 @@ class Leaving:
     """Which are down, between members who stay."""
     certificate: Certificate | None
     """What holds for those who stay; None where nothing is hidden, or nothing can be."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.costs])
 
     @property
     def headline(self) -> str:

@@ -33,6 +33,7 @@ from tacit.listing import listed
 from tacit.runtimes.peers.ending import write_whole
 from tacit.runtimes.phases import Outcome
 from tacit.runtimes.stopping import Progress
+from tacit.showing import Readable
 
 log = logging.getLogger("tacit.series")
 
@@ -65,7 +66,7 @@ class _Memory(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesAccount:
+class SeriesAccount(Readable):
     """What has become of a series so far."""
 
     title: str
@@ -73,6 +74,9 @@ class SeriesAccount:
     """How many there are to be."""
     played: tuple[Played, ...]
     """Those that are over."""
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def converged(self) -> bool:

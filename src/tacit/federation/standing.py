@@ -26,6 +26,7 @@ from tacit.errors import FileError
 from tacit.federation.joining import seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
 from tacit.runtimes.peers.bulletin import Bulletin, read_bulletin
+from tacit.showing import Readable
 
 FRESH = 10.0
 """Seconds after which an agent that has said nothing counts as silent: it speaks every two."""
@@ -42,7 +43,7 @@ class Condition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Readable):
     """How one member's agent stands."""
 
     member: str
@@ -55,6 +56,9 @@ class Standing:
     """That neighbours were told different things, where the agent has noticed it."""
     is_erased: bool
     """Whether nothing secret of the run is left in the folder."""
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     @property
     def is_well(self) -> bool:

@@ -17,6 +17,7 @@ from tacit.federation.earlier import told_together
 from tacit.federation.guarantees import certified
 from tacit.federation.manifest import Manifest
 from tacit.listing import conjoined, listed
+from tacit.showing import Readable
 from tacit.solving.stamping import nothing_hidden, of_masks, of_network
 from tacit.stamps import Stamp, voided
 
@@ -34,6 +35,12 @@ class Statements(NamedTuple):
     lines: list[str]
     guarantee: AnswerGuarantee | None = None
     """What holds of the answer itself; None where it is exact."""
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        return Readable._repr_html_(self)  # type: ignore[arg-type]
 
     @property
     def is_private(self) -> bool:

@@ -19,6 +19,7 @@ from tacit.federation.manifest import Manifest
 from tacit.federation.sections import Member
 from tacit.later import later
 from tacit.listing import conjoined
+from tacit.showing import Readable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -27,7 +28,7 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class TakingIn:
+class TakingIn(Readable):
     """The next run, with newcomers. Nobody's masks or messages are carried into it: it is a run of its own."""
 
     before: Manifest
@@ -37,6 +38,9 @@ class TakingIn:
     """What the two runs together tell exactly of single members."""
     certificate: Certificate | None
     """What holds in the next run by itself; None where nothing is hidden, or nothing can be."""
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *self.costs])
 
     @property
     def headline(self) -> str:

@@ -22,6 +22,7 @@ from tacit.errors import LedgerError, RefusedError
 from tacit.masks import Mechanism, effective_sigma
 from tacit.network import Network
 from tacit.records.digest import LongColumns
+from tacit.showing import Readable
 from tacit.solving.versions import SINGLE, Digests
 from tacit.stamps import Stamp
 
@@ -50,7 +51,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Account(Readable):
     """The sums that one fit has told, and the run as others see it; no release where nothing was hidden."""
 
     release: Release | None

@@ -25,6 +25,7 @@ from tacit.differential import AnswerGuarantee, DifferentialPrivacy
 from tacit.errors import DataError, InputError
 from tacit.learning.parties import members, named_columns
 from tacit.learning.party_network import connected
+from tacit.showing import Readable, frame
 from tacit.solving.total import noisy_total
 from tacit.typing import Array
 
@@ -33,7 +34,7 @@ ColumnRanges = Sequence[tuple[float, float]] | Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Readable):
     """What all records together look like, with noise: public."""
 
     columns: tuple[str, ...]
@@ -47,9 +48,22 @@ class Description:
     variance_errors: Array
     guarantee: AnswerGuarantee | None
 
+    def to_frame(self) -> Any:
+        """Return every column's mean and deviation, with the noise in the mean, as a table of pandas."""
+        rows = zip(self.columns, self.mean, np.sqrt(self.variance), self.mean_errors, strict=True)
+        return frame(
+            [dict(zip(("column", "mean", "deviation", "noise"), row, strict=True)) for row in rows], "column"
+        )
+
+    def __str__(self) -> str:
+        noise = f", give or take {self.count_error:.3g}" if self.count_error else ""
+        lines = [f"About {self.count:.6g} records{noise}; noise in brackets."]
+        columns = zip(self.columns, self.mean, self.mean_errors, np.sqrt(self.variance), strict=True)
+        return "\n".join([*lines, *(f"{n}: mean {m:.4g} (± {e:.2g}), deviation {d:.4g}" for n, m, e, d in columns)])
+
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Readable):
     """How many records are of every class, or between every two edges, with noise: public."""
 
     labels: tuple[Any, ...]
@@ -59,6 +73,17 @@ class Histogram:
     error: float
     """The deviation of the noise in every one of them."""
     guarantee: AnswerGuarantee | None
+
+    def to_frame(self) -> Any:
+        """Return the counts as a table of pandas."""
+        rows = zip(self.labels, self.counts, strict=True)
+        return frame(
+            [{"label": label, "count": float(count), "noise": self.error} for label, count in rows], "label"
+        )
+
+    def __str__(self) -> str:
+        counts = (f"{label}: {count:.4g}" for label, count in zip(self.labels, self.counts, strict=True))
+        return "\n".join([f"Every count has noise of deviation {self.error:.3g}.", *counts])
 
 
 def describe(

@@ -29,6 +29,13 @@ class FitReport(Shown):
     notes: tuple[str, ...] = ()
     """What was assumed about the files."""
 
+    def __str__(self) -> str:
+        return "\n".join([*self.model.summary_.lines(), *self.privacy, *self.cautions, *self.notes])
+
+    def to_frame(self) -> Any:
+        """Return the coefficients as a table of pandas."""
+        return self.model.summary_.to_frame()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the coefficients, the sums that were told and the protection, for JSON."""
         model, certificate = self.model, self.model.certificate_

@@ -12,6 +12,7 @@ from tacit.learning.inference import Summary
 from tacit.runtimes.peers.spells import LinkTimes
 from tacit.runtimes.phases import Outcome
 from tacit.showing import Shown
+from tacit.solving.record import vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class MemberReport(Shown):
     """The coefficients, where the manifest has a model of records."""
     links: LinkTimes | None = None
     """When its links were up since it was last started, where somebody has kept a diary."""
+
+    def __str__(self) -> str:
+        verdict = self.outcome.verdict
+        answer = [f"x = {vector(self.outcome.x.tolist())}."] if self.table is None else self.table.lines()
+        return "\n".join([f"{str(verdict.status).capitalize()}. {verdict.sentence}", *answer, *self.privacy.lines])
 
     @property
     def converged(self) -> bool:

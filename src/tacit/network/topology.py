@@ -21,6 +21,7 @@ from tacit.later import later
 from tacit.listing import listed
 from tacit.network.spectrum import algebraic_connectivity
 from tacit.network.tree import Tree, spanning_tree
+from tacit.showing import Readable
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
@@ -37,7 +38,7 @@ _SMALL = 64  # agents, up to which pieces are found by hand
 _SHOWN = 6  # pieces spelled out in a message
 
 
-class Topology:
+class Topology(Readable):
     """Agents and the links between them; connected or not."""
 
     def __init__(self, agents: Sequence[AgentName], links: NDArray[np.intp]) -> None:
@@ -50,6 +51,9 @@ class Topology:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} agents, {len(self.links)} links)"
+
+    def __str__(self) -> str:
+        return f"{len(self)} agents, {len(self.links)} links: {listed(self.agents)}."
 
     @cached_property
     def index(self) -> dict[AgentName, int]:

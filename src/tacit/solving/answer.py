@@ -182,6 +182,9 @@ class Answer(Shown):
         """Return every look at the agents as a table of pandas: round, change, disagreement and error."""
         return frame([check._asdict() for check in self.record.history], "round")
 
+    def __str__(self) -> str:
+        return str(self.record)
+
     def __repr__(self) -> str:
         record = self.record
         stamp = "" if record.private else ", NOT PRIVATE"

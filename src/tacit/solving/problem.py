@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from tacit.costs import CostStack, Curvature, Family, stack
 from tacit.errors import CostError, UnboundedError
 from tacit.network import Network
+from tacit.showing import Readable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-14  # times the number of unknowns: a curvature below this is a zero with rounding
 
 
-class Problem:
+class Problem(Readable):
     """Private costs on a network.
 
     *costs* is one cost per agent: a sequence in the order of the graph's nodes, or a mapping from agent
@@ -48,6 +49,11 @@ class Problem:
     def __repr__(self) -> str:
         families = ", ".join(self.families)
         return f"Problem({len(self.network)} agents, {len(self.network.links)} links, m={self.dim}, {families})"
+
+    def __str__(self) -> str:
+        unknowns = f"{self.dim} unknown{'s' * (self.dim != 1)}"
+        costs = f"costs of the kind {', '.join(self.families)}"
+        return f"{len(self.network)} agents, {len(self.network.links)} links, {unknowns}; {costs}."
 
     @cached_property
     def families(self) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ from tacit.algorithms import AnyAlgorithm
 from tacit.errors import FileError, InputError
 from tacit.fields import read_fields
 from tacit.later import later
-from tacit.masks import Mechanism, SumMasks
+from tacit.masks import Mechanism, SumMasks, drawn_afresh
 from tacit.network import Network, read_graph
 from tacit.runtimes import Cluster, Progress
+from tacit.showing import Readable
 from tacit.solving.algorithm_section import chosen
 from tacit.solving.answer import Answer
 from tacit.solving.cost_files import CostsSection, read_costs
@@ -77,7 +78,7 @@ class FileContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemFile:
+class ProblemFile(Readable):
     """A problem with everything that `solve` needs to know about it."""
 
     problem: Problem
@@ -96,6 +97,12 @@ class ProblemFile:
     tolerance: float
     max_rounds: int
     runtime: str | Cluster
+
+    def __str__(self) -> str:
+        masks = "no masks" if self.privacy is None else f"{self.privacy.kind} masks"
+        masks = "secret sums" if drawn_afresh(self.privacy) else masks
+        name = self.algorithm if isinstance(self.algorithm, str) else type(self.algorithm).__name__
+        return f"{self.problem} With {masks} and the algorithm {name}, on the {self.runtime} runtime."
 
     def solve(self, on_progress: Callable[[Progress], None] | None = None) -> Answer:
         """Solve the problem as the file says."""

@@ -22,7 +22,9 @@ from tacit.differential.public import public_guarantee
 from tacit.errors import InputError, ProtectionError
 from tacit.masks import Keystream, agent_keys
 from tacit.masks.shares import discrete_gaussian
+from tacit.showing import Readable
 from tacit.solving.problem import Problem
+from tacit.solving.record import vector
 from tacit.typing import Array
 
 WITHIN = 1e-7
@@ -34,6 +36,12 @@ class PublicAnswer(NamedTuple):
 
     x: Array
     guarantee: PublicGuarantee
+
+    def __str__(self) -> str:
+        return f"x = {vector(self.x.tolist())}.\n{self.guarantee.headline()}"
+
+    def _repr_html_(self) -> str:
+        return Readable._repr_html_(self)  # type: ignore[arg-type]
 
 
 def for_public(

@@ -15,8 +15,12 @@ from tacit.differential import AnswerGuarantee
 from tacit.masks import is_computational
 from tacit.runtimes import Check
 from tacit.runtimes.doubt import Doubt
+from tacit.showing import Readable
 from tacit.solving.telling import Telling
 from tacit.stamps import Stamp
+
+SHOWN = 12
+"""Entries of x that are shown; the record has all."""
 
 
 class Phase1(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +78,7 @@ class Phase2(msgspec.Struct, frozen=True, kw_only=True):
     """What those messages hold, without framing."""
 
 
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+class RunRecord(msgspec.Struct, Readable, frozen=True, kw_only=True):
     """One run."""
 
     tacit: str
@@ -115,6 +119,13 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     tells: Telling | None = None
     """How much of what was hidden the run told, whatever the masks; None where nothing was hidden or known."""
 
+    def __str__(self) -> str:
+        stamps = [f"NOT PRIVATE: {stamp}" for stamp in self.stamps if stamp.voids]
+        hidden = "nothing was hidden" if self.phase1 is None else str(self.phase1)
+        count = f"{self.phase2.rounds} round{'s' * (self.phase2.rounds != 1)}"
+        first = f"{self.status.capitalize()} after {count} of {self.phase2.algorithm}: x = {vector(self.x)}."
+        return "\n".join([first, self.sentence, *(stamps or [f"{hidden[:1].upper()}{hidden[1:]}."])])
+
     def to_json(self) -> str:
         """Return the record as indented JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode()
@@ -123,3 +134,9 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     def from_json(cls, text: str | bytes) -> RunRecord:
         """Return the record that `to_json` wrote."""
         return msgspec.json.decode(text, type=cls)
+
+
+def vector(x: list[float | None]) -> str:
+    """Return x for people: ten digits, and not too many entries."""
+    shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:SHOWN])
+    return f"[{shown}]" if len(x) <= SHOWN else f"[{shown}, … {len(x) - SHOWN} more]"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tacit.solving.answer import Answer
-from tacit.solving.record import Phase2
-
-_SHOWN = 12  # entries of x in the summary; the rest is in the record
+from tacit.solving.record import SHOWN, Phase2, vector
 
 
 def summary(answer: Answer, privacy: Sequence[str]) -> list[tuple[str, str]]:
@@ -46,11 +44,5 @@ def _steps(phase2: Phase2) -> str:
 def _named(names: tuple[str, ...], x: list[float | None]) -> str:
     """Return the entries of x with their names."""
     shown = [f"{name} = {'–' if value is None else f'{value:.6g}'}" for name, value in zip(names, x, strict=True)]
-    more = [f"… {len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
-    return ", ".join(shown[:_SHOWN] + more)
-
-
-def vector(x: list[float | None]) -> str:
-    """Return x for people: ten digits, and not too many entries."""
-    shown = ", ".join("–" if value is None else f"{value:.10g}" for value in x[:_SHOWN])
-    return f"[{shown}]" if len(x) <= _SHOWN else f"[{shown}, … {len(x) - _SHOWN} more]"
+    more = [f"… {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
+    return ", ".join(shown[:SHOWN] + more)

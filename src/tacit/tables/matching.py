@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import MismatchError
 from tacit.listing import conjoined, listed
+from tacit.showing import Readable
 from tacit.spelling import did_you_mean
 from tacit.tables.dates import days
 from tacit.tables.dictionary import Column, Dictionary
@@ -53,7 +54,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Readable):
     """How a file compares with the dictionary."""
 
     label: str

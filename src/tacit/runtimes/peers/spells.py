@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tacit.showing import Readable, frame
 
 if TYPE_CHECKING:
     from tacit.runtimes.peers.connections import Neighbour
@@ -36,13 +38,18 @@ class Spell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkTimes:
+class LinkTimes(Readable):
     """When every link was up, in seconds since the start."""
 
     seconds: float
     """From the start to the end of what is told."""
     spells: Mapping[Ends, tuple[Spell, ...]]
     """Of every link, by its two ends; none where it never came up."""
+
+    def to_frame(self) -> Any:
+        """Return every spell of every link as a table of pandas."""
+        rows = [{"link": " – ".join(link), **spell._asdict()} for link, up in self.spells.items() for spell in up]
+        return frame(rows, "link", Spell._fields)
 
     def gaps(self, link: Ends) -> list[Spell]:
         """Return when a link was down after it had come up, and why, until it came up again."""

@@ -195,8 +195,8 @@ class Crew:
         if self._losses > _LOSSES:
             raise NetworkError(
                 f"workers were lost {self._losses} times since the last checkpoint: probably their machines have "
-                "too little memory, or another tacit than this one, or none; use more machines, or fewer workers on "
-                "each, and install the same tacit on all."
+                "too little memory, or another tacit than this one, or none; use more machines, or fewer workers "
+                "on each, and install the same tacit on all."
             )
 
     def _of_each(self, value: Any) -> list[Any]:
