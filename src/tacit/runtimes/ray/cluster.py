@@ -14,7 +14,7 @@ from tacit.runtimes.ray import Cluster
 _PATIENCE = 5.0  # seconds for a connection to an address
 _LEAST_STORE = 256 << 20  # bytes for objects on this machine
 _SHARE = 0.3  # of the free memory, at most
-_STARTS_ONE = "`ray start --head` starts a cluster, and prints its address."
+_STARTS_ONE = "`ray start` starts a cluster, and prints its address."
 
 
 def needs_ray() -> Any:
