@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from tacit.listing import conjoined
 from tacit.report.palette import LIGHT, LINES
 from tacit.report.style import POWERS, Trail, draw, note, picture
 
@@ -32,13 +34,17 @@ def compared(comparison: ComparisonReport) -> go.Figure:
         yaxis={"title": {"text": "pairs that colluders tell apart"}, "tickformat": ".0%", "range": [0.35, 1.08]},
     )  # fmt: skip
     figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot"})
+    places: dict[tuple[float, float], list[str]] = {}
     for name, error, guess in points:
         colour = LIGHT.blue if name.startswith("tacit") else LIGHT.orange
         figure.add_scatter(
             x=[error], y=[guess], mode="markers", name=name, marker={"size": 11, "color": colour},
             hovertemplate=f"{name}: %{{x:.3~g}}, %{{y:.0%}}<extra></extra>",
         )  # fmt: skip
-        note(figure, error, guess, name, colour, yshift=12)
+        places.setdefault((round(math.log10(error)), round(guess, 2)), []).append(name)
+    for (power, guess), names in places.items():  # one label for all that lie on top of each other
+        colour = LIGHT.blue if any(name.startswith("tacit") for name in names) else LIGHT.orange
+        note(figure, 10.0**power, guess, conjoined(names), colour, yshift=12)
     return figure
 
 
