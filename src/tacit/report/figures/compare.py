@@ -15,7 +15,7 @@ from tacit.report.style import POWERS, Trail, draw, note, picture
 if TYPE_CHECKING:
     from tacit.comparing import ComparisonReport, Race, Runner
 
-_EXACT = 1e-12  # what a logarithmic axis shows of no error at all
+_EXACT = 1e-8  # where a logarithmic axis shows what the table calls exact
 _SMALLEST = 1e-16  # the same of errors
 _FAR = 1e6
 
@@ -42,9 +42,11 @@ def compared(comparison: ComparisonReport) -> go.Figure:
             hovertemplate=f"{name}: %{{x:.3~g}}, %{{y:.0%}}<extra></extra>",
         )  # fmt: skip
         places.setdefault((round(math.log10(error)), round(guess, 2)), []).append(name)
-    for (power, guess), names in places.items():  # one label for all that lie on top of each other
+    below = False
+    for (power, guess), names in sorted(places.items(), key=lambda place: (place[0][1], place[0][0])):
         colour = LIGHT.blue if any(name.startswith("tacit") for name in names) else LIGHT.orange
-        note(figure, 10.0**power, guess, conjoined(names), colour, yshift=12)
+        note(figure, 10.0**power, guess, conjoined(names), colour, yshift=-14 if below else 14)  # one for all there
+        below = not below
     return figure
 
 
