@@ -55,6 +55,7 @@ SECTIONS = (
             ("data-protection", "what leaves the house, what does not, what to ask"),
             ("protection", "what to hide, and how"),
             ("differential-privacy", "noise in the answer itself, without a server"),
+            ("private-peers", "noise in the answer among five peers, with a ledger"),
             ("certificates", "coalitions, cuts, σ, networks, ledgers"),
             ("audit", "attacks on what is shipped, and their verdicts"),
             ("compare", "other approaches on the same problem, attacked alike, and a race of algorithms"),

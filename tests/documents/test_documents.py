@@ -56,7 +56,11 @@ LANGUAGES = {"python", "console", "toml", "text", "sh", "json", "diff"}
 TACIT = Path(sys.executable).parent / "tacit"
 
 PEERS = ROOT / "docs" / "peers.md"
-STORIES = [PEERS, ROOT / "docs" / "running.md"]  # of several people, with a test of their own
+STORIES = [
+    PEERS,
+    ROOT / "docs" / "running.md",
+    ROOT / "docs" / "private-peers.md",
+]  # of several people, with a test of their own
 PLAIN = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 
 each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -15,14 +15,19 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from tacit.certificates.threshold import Threshold
+from tacit.later import later
 from tacit.network import Topology, algebraic_connectivity
 from tacit.typing import Array, Indices
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+else:
+    sp = later("scipy.sparse")
 
 LARGEST = 2
 """The largest coalition that is searched for: triples would need couplings between all agents at once."""

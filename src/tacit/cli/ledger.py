@@ -197,15 +197,16 @@ def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
         row = (str(e.number), release.run, when, str(len(release.participants)), sigmas)
         answer = "exact" if release.answer is None else f"{release.answer.mu:.4g}"
         runs.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}", *[answer] * noisy)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(runs)
     for version in dict.fromkeys(e.release.cost_version for e in entries):
         limit = "" if book.budget is None else f" of {book.budget:.3g}"
         console.print(f"Costs {version}: ε = {book.spent(version):.3g}{limit} against any {book.guards}.")
         if (spent := book.answered(version)) is not None:
             console.print(
-                f"Answers about costs {version}: μ = {spent.mu_spent:.4g} of {spent.mu:.4g} is spent, which is "
-                f"({spent.epsilon:g}, {spent.delta:g}) for every {spent.unit}; {spent.mu_left:.4g} is left."
+                f"Answers about costs {version}: μ = {spent.mu_spent:.4g} of {spent.mu:.4g} is spent, and "
+                f"{spent.mu_left:.4g} is left; all of it is ({spent.epsilon:g}, {spent.delta:g}) for every "
+                f"{spent.unit}."
             )
     for exposure in exposed:
         console.print(str(exposure), style="red", markup=False)

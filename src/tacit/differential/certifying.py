@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import networkx as nx
 
 from tacit.differential.guarantee import AnswerGuarantee, Unit
 from tacit.differential.promise import DifferentialPrivacy
 from tacit.differential.sharing import Sharing, share_out
 from tacit.differential.tradeoff import TradeOff
 from tacit.errors import InputError
+from tacit.later import later
 from tacit.network import Network
 from tacit.showing import Readable
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = later("networkx")
 
 
 @dataclass(frozen=True, slots=True)

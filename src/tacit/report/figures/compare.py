@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from tacit.listing import conjoined
 from tacit.report.palette import LIGHT, LINES
 from tacit.report.style import POWERS, Trail, draw, note, picture
 
 if TYPE_CHECKING:
     from tacit.comparing import ComparisonReport, Race, Runner
 
-_EXACT = 1e-12  # what a logarithmic axis shows of no error at all
+_EXACT = 1e-8  # where a logarithmic axis shows what the table calls exact
 _SMALLEST = 1e-16  # the same of errors
 _FAR = 1e6
 _APART = 8  # times the exchanges of another: both show on a logarithmic axis only
@@ -33,13 +35,19 @@ def compared(comparison: ComparisonReport) -> go.Figure:
         yaxis={"title": {"text": "pairs that colluders tell apart"}, "tickformat": ".0%", "range": [0.35, 1.08]},
     )  # fmt: skip
     figure.add_hline(y=0.5, line={"color": LIGHT.grey, "dash": "dot"})
+    places: dict[tuple[float, float], list[str]] = {}
     for name, error, guess in points:
         colour = LIGHT.blue if name.startswith("tacit") else LIGHT.orange
         figure.add_scatter(
             x=[error], y=[guess], mode="markers", name=name, marker={"size": 11, "color": colour},
             hovertemplate=f"{name}: %{{x:.3~g}}, %{{y:.0%}}<extra></extra>",
         )  # fmt: skip
-        note(figure, error, guess, name, colour, yshift=12)
+        places.setdefault((round(math.log10(error)), round(guess, 2)), []).append(name)
+    below = False
+    for (power, guess), names in sorted(places.items(), key=lambda place: (place[0][1], place[0][0])):
+        colour = LIGHT.blue if any(name.startswith("tacit") for name in names) else LIGHT.orange
+        note(figure, 10.0**power, guess, conjoined(names), colour, yshift=-14 if below else 14)  # one for all there
+        below = not below
     return figure
 
 
