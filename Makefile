@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3# one more than processors, since some tests wait
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser test-jax chromium test-namespaces test-wheel test-repeated check docs docs-links bench clean
+.PHONY: demo test test-estimators test-search test-large test-network test-endurance test-browser test-jax test-ray chromium test-namespaces test-wheel test-repeated check docs docs-links bench clean
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -22,6 +22,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-jax: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,jax]'
+	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
+
+$(VENV)/.installed-ray: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,cluster]'
 	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
 
 $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
@@ -48,6 +52,9 @@ test-browser: $(VENV)/.installed-dev chromium ## every kind of report in a real 
 
 test-jax: $(VENV)/.installed-jax    ## the same algorithms and costs on JAX, which it installs
 	$(PYTEST) -m jax
+
+test-ray: $(VENV)/.installed-ray    ## the same algorithms in blocks on Ray, which it installs; workers are killed
+	$(PYTEST) -m ray
 
 chromium:                           ## Debian's browser, for the tests that need one
 	@command -v chromium > /dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)

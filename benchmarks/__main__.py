@@ -6,6 +6,7 @@ from benchmarks import (
     audit,
     bending,
     certificates,
+    clicks,
     compiled,
     dispatch,
     distance,
@@ -42,6 +43,7 @@ _ALL = {
     "records": records.main,
     "private_answers": private_answers.main,
     "reports": reports.main,
+    "clicks": clicks.main,
 }
 
 if __name__ == "__main__":

@@ -156,3 +156,17 @@ def test_bad_promises_of_a_fit_are_refused_in_one_sentence(run, files, words, wh
     refused = run("fit", *files, "--target", "score", "--drop", "word", *words)
     assert refused.exit_code != 0
     assert why in (refused.stderr + str(refused.exception))
+
+
+def test_fits_with_a_promise_are_counted_in_a_ledger(run, files):
+    pytest.importorskip("sklearn")
+    assert run("ledger", "new", "--epsilon", "9", "--delta", "1e-6").exit_code == 0
+    fit = ("fit", *files, "--target", "score", "--drop", "word", "--model", "ridge", *PROMISED, "--labels", "2")
+    assert run(*fit, "--ledger", "ledger.sqlite").exit_code == 0
+    refused = run(*fit, "--ledger", "ledger.sqlite")
+    assert refused.exit_code == 1
+    assert "would take the answers about these records" in refused.stderr + str(refused.exception)
+    with tacit.Ledger("ledger.sqlite") as book:
+        assert len(book.entries()) == 1
+        assert book.answered().mu_spent == pytest.approx(promise(8.0).mu)
+    assert "is spent" in run("ledger", "show").stdout

@@ -58,7 +58,7 @@ def test_a_record_has_no_place_for_a_secret():
         "bound", "step", "words", "sum_error", "pairing", "sums", "link_scales", "hides", "hide", "coverage", "kind", "parts", "hidden", "open", "phase2", "algorithm", "settings", "step_size", "warmup",
         "weights", "reason", "exact", "rounds", "exchanges", "messages", "bytes", "status", "sentence", "converged",
         "x", "names", "disagreement", "error", "history", "seconds", "warnings", "doubt", "tells",
-        "answer", "noise",  # what is promised of the answer, and deviations that follow from noisy sums
+        "answer", "noise", "errors",  # what is promised of the answer, and deviations that follow from noisy sums
         "left_out",  # a total, from a secret sum
         *(field.name for field in msgspec.structs.fields(Telling)),  # counts, from shapes alone
     }  # fmt: skip

@@ -20,6 +20,11 @@ TIMES = LinkTimes(
 )
 
 
+@pytest.fixture(name="member_of", scope="session")
+def making_members():
+    return member_of
+
+
 @pytest.fixture(scope="session")
 def network():
     return nx.random_regular_graph(4, 12, seed=1)
@@ -46,9 +51,25 @@ def model():
     return PrivateLogisticRegression().fit(X, y, groups=np.arange(120) % 6)
 
 
+def member_of(answer, links=TIMES):
+    """Return what a member of a federation would be told of such a run."""
+    from tacit.federation import Statements
+    from tacit.learning.reporting import MemberReport
+    from tacit.runtimes import Conclusion
+    from tacit.runtimes.phases import Outcome
+
+    record = answer.record
+    verdict = Conclusion(record.status, record.sentence)
+    outcome = Outcome(answer.x, record.phase2.rounds, verdict, tuple(record.history))
+    certificate = answer.certificate(any=1)
+    privacy = Statements(record.stamps, certificate, [certificate.statement()])
+    return MemberReport("a" * 64, outcome, privacy, None, links)
+
+
 @pytest.fixture(scope="session")
 def results(network, problem, answer, model):
     """Every kind of result, by name, with what its report takes beside."""
+    from tacit.comparing import race
     from tacit.dispatch import dispatch
 
     cut = nx.barbell_graph(4, 1)
@@ -71,5 +92,8 @@ def results(network, problem, answer, model):
         "dispatch with a full line": (dispatch("case5"), {}),
         "day": (dispatch("case9", profile=[0.7, 1.0, 0.9]), {}),
         "model": (model, {}),
+        "member": (member_of(answer), {}),
+        "comparison": (tacit.compare(problem, only=["tacit"], sigma=50.0, seed=1), {}),
+        "race": (race(problem, ["nids", "dgd"], seeds=1, max_exchanges=300), {}),
         "summary": (model.summary_, {}),
     }

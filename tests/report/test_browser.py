@@ -14,7 +14,8 @@ SERIOUS = ("serious", "critical")
 
 KINDS = (
     "answer", "answer of processes", "answer by sums", "answer without masks", "certificate", "certificate of a cut",
-    "certificate of sums", "design", "augmentation", "audit", "dispatch with a full line", "day", "model", "summary",
+    "certificate of sums", "design", "augmentation", "audit", "dispatch", "dispatch with a full line", "day", "model",
+    "member", "comparison", "race", "summary",
 )  # fmt: skip
 
 

@@ -13,8 +13,9 @@ from tacit.report import html, page_of
 
 MEGABYTE = 1e6
 KINDS = (
-    "answer", "answer of processes", "answer by sums", "answer without masks", "certificate", "certificate of a cut", "certificate of sums",
-    "design", "augmentation", "audit", "dispatch", "dispatch with a full line", "day", "model", "summary",
+    "answer", "answer of processes", "answer by sums", "answer without masks", "certificate", "certificate of a cut",
+    "certificate of sums", "design", "augmentation", "audit", "dispatch", "dispatch with a full line", "day", "model",
+    "member", "comparison", "race", "summary",
 )  # fmt: skip
 
 
@@ -22,6 +23,10 @@ def without_plotly(text):
     from plotly.offline import get_plotlyjs
 
     return text.replace(get_plotlyjs(), "")
+
+
+def test_every_kind_is_looked_at(results):
+    assert sorted(results) == sorted(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -72,3 +72,49 @@ def test_only_pages_for_whoever_simulates_hold_a_truth_and_they_say_so(problem, 
     shown = own(path.read_text("utf-8"))
     assert "For whoever simulates, and nobody else." in shown
     assert [secret for secret in secrets if secret in shown], "the search finds what is there"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_report_of_a_member_a_comparison_or_a_race_holds_anybodys_cost(problem, secrets, tmp_path, member_of):
+    from tacit.comparing import race
+
+    answer = tacit.solve(problem, privacy=tacit.AffineMasks(50.0))
+    results = {
+        "member": member_of(answer, LINKS),
+        "comparison": tacit.compare(problem, only=["tacit"], sigma=50.0, seed=1),
+        "race": race(problem, ["nids", "extra"], seeds=1),
+    }
+    for name, result in results.items():
+        page = own(result.report(tmp_path / f"{name}.html").read_text("utf-8") + result._repr_html_() + str(result))
+        assert not [secret for secret in secrets if secret in page], name
+
+
+def test_reports_of_networks_hold_their_public_numbers_alone(secrets, tmp_path):
+    """A design and links to add know no cost: what is private cannot reach them."""
+    for name, result in (
+        ("design", tacit.design(agents=8, any=1, guess=0.55, draws=2, seed=1)),
+        ("augmentation", tacit.augment(nx.path_graph(5), any=1)),
+    ):
+        page = own(result.report(tmp_path / f"{name}.html").read_text("utf-8"))
+        assert not [secret for secret in secrets if secret in page]
+
+
+@pytest.mark.parametrize("profile", [None, [0.7131, 1.0, 0.9057]], ids=["hour", "day"])
+def test_no_report_of_a_dispatch_holds_the_demand_of_a_bus_or_the_cost_of_a_unit(profile, tmp_path):
+    from dataclasses import replace
+
+    from tacit.dispatch import dispatch, read_grid
+
+    grid = read_grid("case9")
+    demand = (
+        grid.demand * np.linspace(0.9173846, 1.0481957, len(grid.demand))[:, None]
+    )  # numbers that nothing else has
+    grid = replace(grid, demand=demand)
+    shares = [1.0] if profile is None else profile
+    hidden = set().union(*(written(mw * share) for mw in demand.ravel() if mw for share in shares))
+    hidden |= set().union(*(written(price) for unit in grid.generators for price in unit.curve.price))
+    schedule = dispatch(grid, profile=profile)
+    path = schedule.report(tmp_path / "plan.html")
+    page = own(path.read_text("utf-8") + schedule._repr_html_() + str(schedule))
+    assert not [secret for secret in hidden if secret in page and len(secret) > 5]
+    assert path.stat().st_mode & 0o077 == 0

@@ -16,7 +16,13 @@ from tacit.errors import StillNeededError
 
 ManifestFile = Annotated[Path, typer.Argument(help="The manifest, the same file at every member.")]
 MemberName = Annotated[str, typer.Option("--me", help="Which member this is.")]
-Data = Annotated[Path, typer.Option(help="This member's own records: CSV or NPZ. They stay here.")]
+Data = Annotated[
+    str,
+    typer.Option(
+        help="This member's own records: CSV or NPZ; or, read in batches, Parquet, Feather, a folder, or a table "
+        "or query of a database, as duckdb:FILE::TABLE. They stay here."
+    ),
+]
 OwnFamily = Annotated[
     str | None,
     typer.Option(
@@ -113,11 +119,11 @@ def agent_command(
     from tacit.federation.account import refuse_unaffordable
     from tacit.federation.declining import decline
     from tacit.federation.numbering import scheduled
-    from tacit.federation.own_data import sheet_of
+    from tacit.federation.own_data import records_of
     from tacit.federation.rotation import key_of
     from tacit.federation.sections import host_and_port
     from tacit.runtimes.peers.dumps import switch_off_core_dumps
-    from tacit.tables import Reading
+    from tacit.tables import Reading, Sheet
 
     level = None if log_level is None else level_of(log_level)
     switch_off_core_dumps()  # before anything private is read
@@ -128,10 +134,10 @@ def agent_command(
     place = None if listen is None else host_and_port(listen, "listen")
 
     def take_part(manifest: Manifest) -> Participation:
-        reading = Reading(separator, decimal, encoding)
+        records = records_of(manifest, data, Reading(separator, decimal, encoding))
         return participate(
             manifest,
-            data if data.suffix.lower() == ".npz" else announced(sheet_of(manifest, data, reading)),
+            announced(records) if isinstance(records, Sheet) else records,
             me=me,
             key=own_key,
             folder=folder,

@@ -11,6 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
+from tacit.cli.tables import PlainTable
 from tacit.runtimes import Progress
 from tacit.runtimes.peers import Report
 
@@ -57,7 +58,7 @@ class AgentsTable:
     def _table(self, reports: list[Report], of: str = "") -> Table:
         error = self.last.check.disagreement if self.last is not None else None
         far = "" if error is None else f"; agents disagree by {error:.0e}"
-        table = Table("agent", "state", "round", "links", "sent", "received", "last heard")
+        table = PlainTable("agent", "state", "round", "links", "sent", "received", "last heard")
         table.title = f"{self.title}: {of}{len(self.reports)} agents{far}"
         for r in reports:
             row = (f"{r.round}", f"{r.links_up}/{r.links}", sized(r.bytes_out), sized(r.bytes_in), ago(r.heard))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from tacit.cli.completing import RUNTIMES, one_of
 from tacit.cli.graphs import members, refuse_to_overwrite, refuse_unnamed, write_text
@@ -112,7 +113,5 @@ def _verdicts(console: Console, title: str, verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         numbers = ["" if number is None else f"{number:.4g}" for number in (verdict.measured, verdict.predicted)]
         limits = "" if None in (verdict.low, verdict.high) else f"{verdict.low:.4g} … {verdict.high:.4g}"
-        rows.add_row(
-            verdict.attack, f"[{_STYLES[verdict.status]}]{verdict.status}[/]", *numbers, limits, verdict.says
-        )
+        rows.add_row(verdict.attack, Text(verdict.status, _STYLES[verdict.status]), *numbers, limits, verdict.says)
     console.print(rows)

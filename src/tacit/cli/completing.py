@@ -20,7 +20,7 @@ LEVELS = ("none", "affine", "quadratic", "sums")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 PAIRINGS = ("both", "one-sided", "seeds")
 PROTECTIONS = ("affine", "whole")
-RUNTIMES = ("stacked", "agents", "peers", "jax", "jax-gpu", "jax-float32")
+RUNTIMES = ("stacked", "agents", "peers", "jax", "jax-gpu", "jax-float32", "ray")
 
 
 def one_of(*words: str) -> Callable[[str], list[str]]:

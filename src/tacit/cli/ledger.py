@@ -197,7 +197,7 @@ def _print_book(book: Ledger, exposed: tuple[Exposure, ...]) -> None:
         row = (str(e.number), release.run, when, str(len(release.participants)), sigmas)
         answer = "exact" if release.answer is None else f"{release.answer.mu:.4g}"
         runs.add_row(*row, release.basis, release.cost_version, f"{e.epsilon:.3g}", *[answer] * noisy)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(runs)
     for version in dict.fromkeys(e.release.cost_version for e in entries):
         limit = "" if book.budget is None else f" of {book.budget:.3g}"

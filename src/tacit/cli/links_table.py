@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from tacit.cli.agents_table import sized
+from tacit.cli.tables import PlainTable
 from tacit.runtimes.peers.bulletin import Bulletin
 
 
@@ -12,7 +13,7 @@ def links_table(bulletin: Bulletin) -> Table:
     """Return an agent's neighbours as a table."""
     state = f"round {bulletin.round}" if bulletin.round else "setting up"
     state = f"waiting for {bulletin.awaited}" if bulletin.awaited else state
-    rows = Table("neighbour", "link", "messages", "sent", "received", "last heard")
+    rows = PlainTable("neighbour", "link", "messages", "sent", "received", "last heard")
     rows.title = f"{bulletin.name}: {state}"
     for n in bulletin.links:
         messages = f"{n.used} used" + f", {n.waiting} waiting" * bool(n.waiting)

@@ -59,9 +59,14 @@ def solve(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="stacked (all as arrays), jax (the same, compiled), agents (threads) or peers (processes).",
+            help="stacked (all as arrays), jax (the same, compiled), ray (blocks on a cluster), agents (threads) "
+            "or peers (processes).",
             autocompletion=one_of(*RUNTIMES),
         ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Of ray: so many blocks of agents.")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Of ray: a cluster that runs, auto or host:port; else this machine.")
     ] = None,
     max_rounds: Annotated[int | None, typer.Option(help="Stop after so many rounds.")] = None,
     status: StatusPort = None,
@@ -82,13 +87,14 @@ def solve(
         typer.echo(f"tacit: {note}", err=True)
     task = overridden(
         task, sigma=sigma, sums=sums, protect=cast(Any, protect), hide=hide, tree=not no_tree, algorithm=algorithm,
-        runtime=runtime, max_rounds=max_rounds,
+        runtime=runtime, workers=workers, address=address, max_rounds=max_rounds,
     )  # fmt: skip
-    refuse_status(status, task.runtime)
+    runs_on = str(task.runtime)
+    refuse_status(status, runs_on)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # stamps and cautions are in the record, and the summary shows them
-        with live("Agreeing", task.runtime, quiet=quiet) as shown, noticed(shown, status) as on_progress:
-            keeper = timekeeper(on_progress, task.runtime, wanted=html is not None)
+        with live("Agreeing", runs_on, quiet=quiet) as shown, noticed(shown, status) as on_progress:
+            keeper = timekeeper(on_progress, runs_on, wanted=html is not None)
             answer = task.solve(keeper or on_progress)
     if json:
         typer.echo(answer.to_json())

@@ -52,8 +52,9 @@ class ComparisonReport(msgspec.Struct, Shown, frozen=True, kw_only=True):
         left = len(self.rows) - len(ran)
         rest = f"; {left} did not run, and the table says why" if left else ""
         return (
-            f"{self.title}: {self.agents} agents, {self.links} links, {self.unknowns} unknown(s), "
-            f"{len(ran)} approach(es) attacked alike{rest}."
+            f"{self.title}: {self.agents} agents, {self.links} links, "
+            f"{self.unknowns} unknown{'s' * (self.unknowns != 1)}, "
+            f"{len(ran)} approach{'es' * (len(ran) != 1)} attacked alike{rest}."
         )
 
     def headings(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.costs.batched import vecdot
 from tacit.costs.columns import OF_RECORDS, Units, refuse_units
@@ -279,6 +279,22 @@ class Family(ABC):
         if any(member.outside for member in members):
             together.outside = True
         return together
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a stack of such costs is its arrays and nothing else: then `only` takes some agents' rows."""
+        return type(self).stacked.__func__ is Family.stacked.__func__  # type: ignore[attr-defined]
+
+    def only(self, rows: NDArray[np.intp]) -> Self:
+        """Return the costs of some of the agents in this object."""
+        some = copy.copy(self)
+        some.__dict__ = {}
+        for name in ("affine", *self._stacked_names(), *(["facts"] if self.facts.size else [])):
+            setattr(some, name, getattr(self, name)[rows])
+        some.kept, some._lowest = self.kept, self.lowest[rows]
+        if self.outside:
+            some.outside = True
+        return some
 
     def _stacked_names(self) -> tuple[str, ...]:
         """Return the arrays that this cost has, and that gain the agent axis."""

@@ -64,10 +64,12 @@ class InBatches(Family):
         self._held = np.asarray(held > 0)
 
     def _part(self, rows: RowBatch) -> Family:
-        A = rows.A
+        return self.kind.of_rows(self._turned(rows.A), rows.y, rows.weight, rows.offset)
+
+    def _turned(self, A: Array) -> Array:
         for units in self.units:
-            A = _turned(A, units)
-        return self.kind.of_rows(A, rows.y, rows.weight, rows.offset)
+            A = _in_units(A, units)
+        return A
 
     def _look(self, x: Array) -> tuple[Array, Array, Array]:
         """Return φ, ∇φ and ∇²φ at x with the penalty, by a pass unless it is known."""
@@ -151,6 +153,37 @@ class InBatches(Family):
         """Tell of every column whether a record here is not zero in it."""
         return np.asarray(self._held)
 
+    def column_sums(self) -> Array:
+        """Return Σ a_k of every column but the last, which is an intercept: a pass."""
+        return self._shaped(self.passes.added_up(lambda rows: (A := self._turned(rows.A))[:, :-1].T @ A[:, -1]))
+
+    def columns_held(self, columns: int) -> Array:
+        """Return 1 for each of so many columns that is not zero in all records here, and 0 for the others."""
+        return self._shaped(self._held[:columns].astype(np.float64))
+
+    def column_squares(self, centre: Array) -> Array:
+        """Return Σ (a_k − c_k)² of as many columns as there are centres: a pass."""
+        p = len(centre)
+
+        def part(rows: RowBatch) -> Array:
+            A = self._turned(rows.A)
+            about = A[:, :p] - np.multiply.outer(A[:, -1], centre) if p < A.shape[1] else A
+            return np.asarray((about**2).sum(axis=0))
+
+        return self._shaped(self.passes.added_up(part))
+
+    def in_units(self, units: Units) -> Self:
+        """Return the same cost as a function of u: every batch is turned as it is read."""
+        centre, scale = units
+        p, turned = len(scale), copy.copy(self)
+        affine, l2 = self.affine.copy(), self.l2.copy()
+        if p < len(l2):
+            affine[..., :p] -= centre * affine[..., -1:]
+        affine[..., :p] /= scale
+        l2[:p] /= scale**2
+        turned.units, turned.affine, turned.l2, turned._known = (*self.units, units), affine, l2, {}
+        return turned
+
     @property
     def secrets(self) -> Secrets | None:
         """Those of the kind, of as many records as there are."""
@@ -173,7 +206,7 @@ class InBatches(Family):
         return (*super().stacking_key(), id(self))
 
 
-def _turned(A: Array, units: Units) -> Array:
+def _in_units(A: Array, units: Units) -> Array:
     """Return the columns in other units; those after the last scale, an intercept, stay."""
     columns, p = np.array(A.T), len(units.scale)
     if p < len(columns):

@@ -10,16 +10,18 @@ from tacit.certificates.release import Version
 from tacit.costs import Family
 from tacit.errors import InputError
 from tacit.federation.manifest import Manifest
+from tacit.records import RecordSource, is_dataset, open_source
+from tacit.records.digest import LongColumns
 from tacit.runtimes.peers.keys import derived
 from tacit.solving import read_cost
-from tacit.solving.cost_files import read_arrays
+from tacit.solving.cost_files import outside_rows, read_arrays
 from tacit.solving.sections import Costs
 from tacit.solving.versions import Digests
 from tacit.tables import Reading, Sheet, mapped, match, plain, read_sheet, read_unquestioned
 
 
-def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | None = None) -> Family:
-    """Return a member's own cost, from an NPZ file or a sheet; refuse data that are not what the manifest says.
+def cost_of(manifest: Manifest, me: str, data: Path | Sheet | RecordSource, *, family: str | None = None) -> Family:
+    """Return a member's own cost; refuse data that are not what the manifest says.
 
     *family* says what the cost is where the manifest has no model.
     """
@@ -30,6 +32,8 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
         raise InputError(
             f"cost = {family!r}, and the manifest has {model.family!r}: all members must fit the same."
         )
+    if manifest.privacy.promise is not None and not isinstance(data, (Path, Sheet)):
+        raise InputError("records are clipped in memory where the answer has noise: give a .csv or an .npz file.")
     section = Costs(family or "") if model is None else model
     shares = None if model is None else model.shares
     cost = read_cost(
@@ -57,22 +61,34 @@ def cost_of(manifest: Manifest, me: str, data: Path | Sheet, *, family: str | No
     return cost
 
 
+def records_of(manifest: Manifest, data: str | Path, reading: Reading | None = None) -> Path | Sheet | RecordSource:
+    """Return a member's records: a dataset stays where it is, arrays are read later, and a CSV file is a sheet."""
+    if not is_dataset(data):
+        return Path(data) if Path(data).suffix.lower() == ".npz" else sheet_of(manifest, Path(data), reading)
+    signs = (reading or Reading()).checked()
+    return open_source(data, separator=signs.separator, decimal=signs.decimal)
+
+
 def sheet_of(manifest: Manifest, path: Path, reading: Reading | None = None) -> Sheet:
     """Return what stands in a member's file; with a promise about the answer, no record is complained about."""
     return (read_sheet if manifest.privacy.promise is None else read_unquestioned)(path, reading)
 
 
-def feature_names(manifest: Manifest, data: Path | Sheet) -> tuple[str, ...]:
+def feature_names(manifest: Manifest, data: Path | Sheet | RecordSource) -> tuple[str, ...]:
     """Return the names of the unknowns without an intercept; none for files that have no names."""
     if manifest.data is not None:
         return manifest.data.names
     if isinstance(data, Path):
         return ()
+    if not isinstance(data, Sheet):
+        return outside_rows(data, manifest.model or Costs(""), None).names
     target = manifest.model.target if manifest.model is not None else None
     return tuple(name for name in data.columns if name != (target or data.columns[-1]))
 
 
-def versions_of(manifest: Manifest, me: str, data: Path | Sheet, *, key: Path) -> tuple[Version, ...]:
+def versions_of(
+    manifest: Manifest, me: str, data: Path | Sheet | RecordSource, *, key: Path
+) -> tuple[Version, ...]:
     """Return the versions of this member's records: digests under a secret that follows from its private key."""
     digests = Digests(derived(key, "versions of records"))
     if isinstance(data, Path):
@@ -82,11 +98,14 @@ def versions_of(manifest: Manifest, me: str, data: Path | Sheet, *, key: Path) -
         return tuple(
             digests.of(me, {f"x{k}": column for k, column in enumerate(arrays["A"].T)} | {"y": arrays["y"]})
         )
+    if not isinstance(data, Sheet):
+        columns = outside_rows(data, manifest.model or Costs(""), manifest.data).columns()
+        return tuple(digests.of_long(me, columns) if isinstance(columns, LongColumns) else digests.of(me, columns))
     target = manifest.model.target if manifest.model is not None else None
     dictionary = manifest.data or plain(data.columns, target or data.columns[-1])
     records = (match if manifest.privacy.promise is None else mapped)(data, dictionary)
-    columns = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
-    return tuple(digests.of(me, columns))
+    values = dict(zip(records.names, records.X.T, strict=True)) | {dictionary.target: records.y}
+    return tuple(digests.of(me, values))
 
 
 def digest_of(versions: Iterable[Version]) -> str:

@@ -23,10 +23,11 @@ from tacit.federation.expiry import last_days, refuse_ended
 from tacit.federation.guarantees import refuse_nothing_hidden
 from tacit.federation.joining import join, seat_of
 from tacit.federation.manifest import Manifest, refuse_strangers
-from tacit.federation.own_data import cost_of, digest_of, feature_names, sheet_of, versions_of
+from tacit.federation.own_data import cost_of, digest_of, feature_names, records_of, versions_of
 from tacit.federation.statements import Statements, statements_of
 from tacit.masks.sums import BOUND
 from tacit.protocol.versions import unspoken
+from tacit.records import RecordSource
 from tacit.runtimes.peers import Agent
 from tacit.runtimes.peers.proxies import Proxy
 from tacit.runtimes.peers.refusing import tell_unfit, tell_version
@@ -84,7 +85,7 @@ class Participation:
 
 def participate(
     manifest: Manifest,
-    data: Path | Sheet,
+    data: Path | Sheet | RecordSource,
     *,
     me: str,
     key: Path,
@@ -110,8 +111,8 @@ def participate(
     refuse_unspoken(manifest)
     refuse_ended(manifest)
     folder = folder or key.parent
-    if isinstance(data, Path) and data.suffix.lower() != ".npz":
-        data = sheet_of(manifest, data)
+    if isinstance(data, Path):
+        data = records_of(manifest, data)
     try:
         cost = cost_of(manifest, me, data, family=family)
     except MismatchError:

@@ -9,6 +9,7 @@ digests, so nobody has to remember to say it.
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tacit.certificates import Ledger, Release, Review
+from tacit.differential import DifferentialPrivacy, certify_answer
 from tacit.errors import LedgerError, RefusedError
 from tacit.masks import Mechanism, effective_sigma
 from tacit.network import Network
@@ -174,3 +176,20 @@ def _stamps(review: Review) -> tuple[Stamp, ...]:
     exposed = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents) for e in review.exposed]
     joint = [Stamp(reason="history", sentence=f"{e}.", agents=e.agents, voids=False) for e in review.joint]
     return (*exposed, *joint)
+
+
+def enter_noisy(title: str, network: Network, promise: DifferentialPrivacy, ledger: str | Path) -> None:
+    """Enter a fit whose answer carries noise, by secret sums, before it begins; refuse what the *ledger* refuses.
+
+    Nothing of it depends on records, and no digest of them is kept.
+    """
+    release = Release.of(
+        f"{title} {secrets.token_hex(4)}",
+        network.graph,
+        sigma=math.inf,
+        basis="sums",
+        answer=certify_answer(network, promise).guarantee,
+    )
+    path = Path(ledger)
+    with Ledger(path) if path.exists() else Ledger(path, any=promise.any) as book:
+        book.add(release)

@@ -24,7 +24,7 @@ import numpy as np
 from tacit.costs import Family, packed_size
 from tacit.differential import DifferentialPrivacy
 from tacit.errors import InputError
-from tacit.learning.account import Account, Sums
+from tacit.learning.account import Account, Sums, enter_noisy
 from tacit.learning.inference import Summary, named
 from tacit.learning.parties import Table
 from tacit.learning.party_network import connected
@@ -35,19 +35,24 @@ from tacit.typing import Array
 
 def promise_of(model: Any) -> DifferentialPrivacy:
     """Return what an estimator's settings promise; refuse settings that would not keep it."""
-    refuse_exact(model)
+    refuse_exact(model, counted=True)
     return DifferentialPrivacy(
         epsilon=model.epsilon, delta=model.delta, clip=model.clip, any=model.any, labels=model.labels,
         records=model.records,
     )  # fmt: skip
 
 
-def refuse_exact(model: Any) -> float:
-    """Refuse settings of an estimator with epsilon that go with exact answers; return its delta."""
+def refuse_exact(model: Any, *, counted: bool = False) -> float:
+    """Refuse settings of an estimator with epsilon that go with exact answers; return its delta.
+
+    Whether a ledger counts what it tells is said by *counted*.
+    """
     if model.privacy != "sums":
         raise InputError("epsilon goes with privacy = 'sums': its shares travel in secret sums.")
-    if model.ledger is not None:
-        raise InputError("a ledger keeps account of exact answers; leave it out, and keep a budget of epsilon.")
+    if model.ledger is not None and not counted:
+        raise InputError(
+            "a ledger counts noisy answers of models only; leave it out, and keep a budget of epsilon."
+        )
     if model.delta is None:
         raise InputError("epsilon needs delta, far below one over the number of records.")
     delta: float = model.delta
@@ -62,6 +67,8 @@ def fitted(model: Any, table: Table, costs: Sequence[Family], promise: Different
         raise InputError("epsilon does not go with weights or offsets: what one record does has no bound then.")
     promise.refuse_few(len(table.names))
     network = connected(table.names, model.network, any=model.any)
+    if model.ledger is not None:
+        enter_noisy(type(model).__name__, network, promise, model.ledger)
     return solve(Problem(network, costs), privacy=SumMasks(answer=promise), runtime=model.runtime)
 
 

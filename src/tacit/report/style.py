@@ -84,8 +84,9 @@ def draw(figure: go.Figure, *lines: Trail) -> None:
     """Draw lines with their labels at their ends, in their colours, none over another."""
     for line in lines:
         figure.add_scatter(
-            x=list(line.x), y=list(line.y), mode="lines", name=line.label,
+            x=list(line.x), y=list(line.y), mode="lines" if len(line.x) > 1 else "markers", name=line.label,
             line={"color": line.colour, "width": 2.2, "dash": line.dash},
+            marker={"color": line.colour, "size": 9},
             hovertemplate=f"%{{x:.6~g}}: %{{y:.4~g}}<extra>{line.label}</extra>",
         )  # fmt: skip
     ends = [(line, line.end) for line in lines if line.label and line.end is not None]

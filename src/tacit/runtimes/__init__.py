@@ -1,9 +1,10 @@
 """Where agents run: all at once as arrays, or each by itself."""
 
-from tacit.runtimes import agents, jax, peers, stacked
+from tacit.runtimes import agents, jax, peers, ray, stacked
 from tacit.runtimes.job import Hide, Job, Run, Runtime
 from tacit.runtimes.linked_peers import LinkedPeers, Links, Message, Together
 from tacit.runtimes.looking import Look, Observer
+from tacit.runtimes.ray import Cluster
 from tacit.runtimes.stacked import Stacked
 from tacit.runtimes.stopping import (
     MAX_ROUNDS,
@@ -24,6 +25,7 @@ RUNTIMES: dict[str, Runtime] = {
     "jax-float32": jax.run_in_single,
     "jax-gpu": jax.run_on_gpu,
     "peers": peers.run,
+    "ray": ray.run,
     "stacked": stacked.run,
 }
 """The runtimes by the names that files and commands use."""
@@ -33,6 +35,7 @@ __all__ = [
     "RUNTIMES",
     "TOLERANCE",
     "Check",
+    "Cluster",
     "Conclusion",
     "Hide",
     "Job",

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.costs.pieces import Pieces
 from tacit.later import later
@@ -30,38 +31,34 @@ if TYPE_CHECKING:
 else:
     sp = later("scipy.sparse")
 
-_DENSE = 64  # up to here a dense product is faster than a sparse one
+DENSE = 64  # up to here a dense product is faster than a sparse one
 
 
-class Stacked:
-    """`Peers` for a whole network in one process."""
+class ManyAgents:
+    """`Peers` of many agents at once, and how much they say: rows of agents, and rows of their directed links.
+
+    What reaches beyond these agents is left to whoever derives from it: `_weighted` and `_gathered` are the two
+    products, `_traded` lets rows of links trade places, and `_over_all` adds up with all the others.
+    """
 
     resolution = 0.0
+    _weighted: Callable[[Array], Array]
+    _gathered: Callable[[Array], Array]
 
-    def __init__(self, network: Network, weights: str = "metropolis") -> None:
-        self.network = network
+    def __init__(self, degrees: NDArray[np.intp], first: Rows) -> None:
         self._traffic = Traffic()
         self._has_summed = False  # whether there was a total
         self._gossips = self._gossiped = 0  # times, and bytes of all agents' own rows
-        self.degree: Array = network.degrees.astype(np.float64)[:, None]
-        self.links = 2 * len(network.links)
-        self._weighted = _product(mixing_weights(network, weights))
-        self._gathered = _product(network.adjacency)
-        i, j = network.links.T
-        owner, neighbour = np.concatenate([i, j]), np.concatenate([j, i])
-        order = np.lexsort((neighbour, owner))
-        self.first: Rows = (owner < neighbour)[order]
-        place = np.empty_like(order)
-        place[order] = np.arange(self.links)
-        self._reverse = np.concatenate([place[len(i) :], place[: len(i)]])[order]
-        self._starts = np.concatenate([[0], np.cumsum(network.degrees)[:-1]])
-        self._common_degree = int(network.degrees[0]) if np.ptp(network.degrees) == 0 else 0
+        self.degree: Array = degrees.astype(np.float64)[:, None]
+        self.links, self.first = int(degrees.sum()), first
+        self._starts = np.concatenate([[0], np.cumsum(degrees)[:-1]])
+        self._common_degree = int(degrees[0]) if np.ptp(degrees) == 0 else 0
 
     @property
     def traffic(self) -> Traffic:
         """What was sent so far."""
         traffic = dataclasses.replace(self._traffic)
-        gossiped = self.links * self._gossiped // len(self.network)
+        gossiped = self.links * self._gossiped // len(self.degree)
         traffic.count(exchanges=self._gossips, messages=self._gossips * self.links, bytes=gossiped)
         return traffic
 
@@ -90,28 +87,61 @@ class Stacked:
             r = np.where(only[:, None], r, r.dtype.type(0))
         sent = self.links if only is None else int(only.sum())
         self._traffic.count(exchanges=not more, messages=0 if more else sent, bytes=sent * r[0].nbytes)
-        return np.take(r, self._reverse, axis=0)
+        return self._traded(r)
 
     def total(self, r: Numbers) -> Numbers:
         """Add up the rows that each agent owns."""
         if self._common_degree:  # many times faster than `reduceat`
-            return r.reshape(len(self.network), self._common_degree, *r.shape[1:]).sum(axis=1)
+            return r.reshape(len(self.degree), self._common_degree, *r.shape[1:]).sum(axis=1)
         return np.add.reduceat(r, self._starts, axis=0)
 
     def sum(self, v: Numbers, add: Callable[[Numbers, Numbers], Numbers] = np.add) -> Numbers:
         """Return the sum over the agents, counted as the spanning tree's 2·depth hops."""
-        n, row = len(self.network), v.nbytes // len(self.network)
-        depth = self.network.tree.depth
-        self._traffic.count(exchanges=2 * depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
+        self._count_sum(v.nbytes // len(self.degree))
         pieces: Any = v.pieces() if isinstance(v, Pieces) else [v]
         sums = [piece.sum(axis=0) if add is np.add else reduce(add, piece) for piece in pieces]
         self._has_summed = True
-        return sums[0] if len(sums) == 1 else np.concatenate(sums)
+        return self._over_all(sums[0] if len(sums) == 1 else np.concatenate(sums), add)
+
+    def _traded(self, r: Any) -> Any:
+        raise NotImplementedError
+
+    def _over_all(self, v: Any, add: Callable[[Any, Any], Any]) -> Any:
+        raise NotImplementedError
+
+    def _count_sum(self, row: int) -> None:
+        raise NotImplementedError
 
 
-def _product(matrix: sp.csr_array) -> Callable[[Array], Array]:
+class Stacked(ManyAgents):
+    """`Peers` for a whole network in one process."""
+
+    def __init__(self, network: Network, weights: str = "metropolis") -> None:
+        self.network = network
+        i, j = network.links.T
+        owner, neighbour = np.concatenate([i, j]), np.concatenate([j, i])
+        order = np.lexsort((neighbour, owner))
+        super().__init__(network.degrees, (owner < neighbour)[order])
+        self._weighted = product(mixing_weights(network, weights))
+        self._gathered = product(network.adjacency)
+        place = np.empty_like(order)
+        place[order] = np.arange(self.links)
+        self._reverse = np.concatenate([place[len(i) :], place[: len(i)]])[order]
+
+    def _traded(self, r: Any) -> Any:
+        return np.take(r, self._reverse, axis=0)
+
+    def _over_all(self, v: Any, add: Callable[[Any, Any], Any]) -> Any:
+        return v
+
+    def _count_sum(self, row: int) -> None:
+        n, depth = len(self.network), self.network.tree.depth
+        self._traffic.count(exchanges=2 * depth, messages=2 * (n - 1), bytes=2 * (n - 1) * row)
+
+
+def product(matrix: sp.csr_array) -> Callable[[Array], Array]:
     """Return x ↦ matrix·x; `dot` of a small dense array has the least overhead of all."""
-    return matrix.toarray().dot if matrix.shape[0] <= _DENSE else matrix.__matmul__
+    return matrix.toarray().dot if matrix.shape[0] <= DENSE else matrix.__matmul__
 
 
 def run(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tacit.errors import InputError
-from tacit.runtimes import RUNTIMES, Runtime
+from tacit.runtimes import RUNTIMES, Cluster, Runtime
 from tacit.spelling import did_you_mean
 
 
-def runtime_called(name: str) -> Runtime:
-    """Return the runtime of that name; refuse another, with the nearest that there is."""
+def runtime_called(name: str | Cluster) -> Runtime:
+    """Return the runtime of that name, or the cluster as it is; refuse another, with the nearest that there is."""
+    if isinstance(name, Cluster):
+        return name
     if name not in RUNTIMES:
         raise InputError(
             f"no runtime is called {name!r}; choose one of {', '.join(RUNTIMES)}.{did_you_mean(name, RUNTIMES)}"

@@ -1,4 +1,4 @@
-"""Costs from files: inline tables, or one CSV or NPZ file per agent with the name of a family."""
+"""Costs from files: inline tables, or one CSV or NPZ file, or one dataset, per agent with the name of a family."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import numpy as np
 from tacit.costs import L1, AbsoluteValue, Family, Huber, LeastSquares, Logistic, Poisson, Quadratic
 from tacit.errors import CostError, FileError, MismatchError
 from tacit.listing import conjoined
+from tacit.records import RecordSource, is_address, is_dataset, open_source
 from tacit.solving.facts import facts_of
+from tacit.solving.outside_costs import OutsideRows
 from tacit.solving.sections import Costs
 from tacit.spelling import did_you_mean
 from tacit.tables import Dictionary, Reading, Sheet, mapped, match, plain, read_sheet, read_unquestioned
@@ -128,7 +130,7 @@ def read_costs(
 def read_cost(
     section: Costs,
     agent: str,
-    file: Path | Sheet,
+    file: Path | Sheet | RecordSource,
     *,
     agents: int,
     dictionary: Dictionary | None = None,
@@ -141,6 +143,9 @@ def read_cost(
     *unquestioned* records are mapped to what is declared, and none is complained about.
     """
     maker = _maker(section)
+    if not isinstance(file, (Path, Sheet)):
+        rows = outside_rows(file, section, dictionary, maker=maker)
+        return _cost(section, maker, agent, {"outside": rows}, agents, facts=facts)
     sheet: Path | Sheet = file
     if isinstance(file, Path) and file.suffix.lower() == ".csv":
         sheet = _reader(unquestioned)(file, section.reading)
@@ -212,6 +217,8 @@ def _cost(
     facts: bool = False,
     unquestioned: bool = False,
 ) -> Family:
+    if "outside" in data:
+        return _outside_cost(section, maker, agent, data["outside"], agents, facts=facts)
     dropped = data.pop("dropped", 0)
     missing = [name for name in maker.needs if name not in data]
     unknown = [name for name in data if name not in maker.needs]
@@ -224,12 +231,48 @@ def _cost(
         cost = maker.make({**data, "unquestioned": True} if unquestioned else data, section, agents)
         if facts:
             cost.facts = facts_of(section.family, np.asarray(data["y"], dtype=np.float64), dropped=dropped)
-        if not section.l1:
-            return cost
-        weights = np.full(cost.dim, section.l1 / agents)
-        if section.intercept and "A" in maker.needs:
-            weights[-1] = 0.0
-        return cost + L1(weights)
+        return _with_l1(cost, section, maker, agents)
+    except CostError as error:
+        raise CostError(f"agent {agent}: {error}") from error
+
+
+def _with_l1(cost: Family, section: Costs, maker: _Maker, agents: int) -> Family:
+    if not section.l1:
+        return cost
+    weights = np.full(cost.dim, section.l1 / agents)
+    if section.intercept and "A" in maker.needs:
+        weights[-1] = 0.0
+    return cost + L1(weights)
+
+
+def outside_rows(
+    source: RecordSource, section: Costs, dictionary: Dictionary | None, *, maker: _Maker | None = None
+) -> OutsideRows:
+    """Return the design of records that stay where they are; refuse families that are not of records."""
+    if maker is not None and maker.needs != ("A", "y"):
+        raise FileError(
+            f"{source.label}: this family takes .npz files with {conjoined(maker.needs)}, or inline data."
+        )
+    if dictionary is not None:
+        refuse_target(dictionary, section.family, section.target)
+    return OutsideRows.of(source, section.target, dictionary, intercept=section.intercept)
+
+
+def _outside_cost(
+    section: Costs, maker: _Maker, agent: Any, rows: OutsideRows, agents: int, *, facts: bool
+) -> Family:
+    """Return the cost of records that stay where they are, after a look at their labels."""
+
+    def kind(labels: Any) -> Family:
+        return maker.make({"A": np.ones((len(labels), len(rows.names))), "y": labels}, section, agents)
+
+    try:
+        plain_labels = maker is _FAMILIES["least-squares"] or maker.make is _FAMILIES["least-squares"].make
+        like = kind([0.0, 1.0] if plain_labels else rows.levels(kind))
+        cost = like.over(rows)
+        if facts:
+            cost.facts = rows.facts(section.family)
+        return _with_l1(cost, section, maker, agents)
     except CostError as error:
         raise CostError(f"agent {agent}: {error}") from error
 
@@ -266,18 +309,20 @@ def _from_files(
         raise FileError("[costs] has both files and agents; keep one of them.")
     if isinstance(section.files, dict):
         named = _by_name(section.files, agents, "[costs] files")
-        paths = {agent: folder / name for agent, name in named.items()}
+        paths = {agent: _at(folder, name) for agent, name in named.items()}
     else:
         listing = (
             sorted(folder.glob(section.files), key=_in_natural_order)
             if isinstance(section.files, str)
-            else [folder / name for name in section.files or ()]
+            else [_at(folder, name) for name in section.files or ()]
         )
         if len(listing) != len(agents):
             raise FileError(
                 f"[costs] files gives {len(listing)} file(s) for {len(agents)} agents: there must be one each."
             )
         paths = dict(zip(agents, listing, strict=True))
+    if any(map(is_dataset, paths.values())):
+        return _from_sources(section, maker, paths, folder, dictionary)
     files = {agent: path for agent, path in paths.items() if path.suffix.lower() == ".csv"}
     tables = {agent: _reader(unquestioned)(path, section.reading) for agent, path in files.items()}
     unnamed = {agent: path for agent, path in paths.items() if agent not in files}
@@ -295,6 +340,26 @@ def _from_files(
         for agent, sheet in tables.items()
     }
     return arrays | data, common.names, tuple(sheet.assumption for sheet in tables.values() if sheet.assumption)
+
+
+def _at(folder: Path, name: str) -> Any:
+    """Return where a file is; what names a database stays as it is."""
+    return name if is_address(name) else folder / name
+
+
+def _from_sources(
+    section: CostsSection, maker: _Maker, places: dict[Any, Any], folder: Path, dictionary: Dictionary | None
+) -> tuple[dict[Any, Data], tuple[str, ...], tuple[str, ...]]:
+    """Return the designs of agents of whom some have datasets: then all are read in batches."""
+    reading, data = section.reading.checked(), {}
+    first: OutsideRows | None = None
+    for agent, place in places.items():
+        source = open_source(place, folder=folder, separator=reading.separator, decimal=reading.decimal)
+        rows = outside_rows(source, section, dictionary, maker=maker)
+        first = first or rows
+        rows = rows.with_columns(first.names, first.dataset.target, first.dataset.label)
+        data[agent] = {"outside": rows, "dropped": rows.left_out()}
+    return data, first.names if first is not None else (), ()
 
 
 def _target(section: Costs, sheet: Sheet) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tacit.errors import InputError
 from tacit.masks import Mechanism, SumMasks, drawn_afresh, with_sigma
+from tacit.runtimes import Cluster
 from tacit.solving.problem_file import ProblemFile
 from tacit.solving.protection import Protection
 
@@ -20,12 +21,14 @@ def overridden(
     tree: bool = True,
     algorithm: str | None = None,
     runtime: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
     max_rounds: int | None = None,
 ) -> ProblemFile:
     """Return the same problem with what is given here instead of what its file says.
 
     *sigma* and *sums* choose other masks. *protect* asks for no less than the file does, and *tree* = False forbids
-    a spanning tree where the file allows one.
+    a spanning tree where the file allows one. *workers* and *address* say where the runtime "ray" runs.
     """
     return replace(
         task,
@@ -34,9 +37,17 @@ def overridden(
         hide=task.hide if hide is None else hide,
         tree=task.tree and tree,
         algorithm=algorithm or task.algorithm,
-        runtime=runtime or task.runtime,
+        runtime=_runtime(runtime or task.runtime, workers, address),
         max_rounds=task.max_rounds if max_rounds is None else max_rounds,
     )
+
+
+def _runtime(runtime: str | Cluster, workers: int | None, address: str | None) -> str | Cluster:
+    if workers is None and address is None:
+        return runtime
+    if not isinstance(runtime, Cluster) and runtime != "ray":
+        raise InputError(f"workers and an address are for the runtime ray, and this one is {runtime}.")
+    return Cluster(workers=workers, address=address)
 
 
 def _masks(masks: Mechanism | None, sigma: float | None, *, sums: bool) -> Mechanism | None:

@@ -17,7 +17,7 @@ from tacit.fields import read_fields
 from tacit.later import later
 from tacit.masks import Mechanism, SumMasks, drawn_afresh
 from tacit.network import Network, read_graph
-from tacit.runtimes import Progress
+from tacit.runtimes import Cluster, Progress
 from tacit.showing import Readable
 from tacit.solving.algorithm_section import chosen
 from tacit.solving.answer import Answer
@@ -96,7 +96,7 @@ class ProblemFile(Readable):
     weights: str | None
     tolerance: float
     max_rounds: int
-    runtime: str
+    runtime: str | Cluster
 
     def __str__(self) -> str:
         masks = "no masks" if self.privacy is None else f"{self.privacy.kind} masks"

@@ -14,7 +14,7 @@ from tacit.algorithms import AnyAlgorithm, name_of
 from tacit.differential import AnswerGuarantee
 from tacit.errors import InputError
 from tacit.masks import Mechanism, drawn_once
-from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Job, Progress, Run, StoppingRule
+from tacit.runtimes import MAX_ROUNDS, TOLERANCE, Cluster, Job, Progress, Run, StoppingRule
 from tacit.solving import confined
 from tacit.solving.answer import Answer
 from tacit.solving.by_name import runtime_called
@@ -55,7 +55,7 @@ def solve(
     weights: str | None = None,
     tolerance: float = TOLERANCE,
     max_rounds: int = MAX_ROUNDS,
-    runtime: str = "stacked",
+    runtime: str | Cluster = "stacked",
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Answer:
     """Find argmin Σ h_i with every cost hidden as *privacy* says, and return the answer with its record.
@@ -66,7 +66,8 @@ def solve(
     that you declare, never one measured on private numbers; certificates then say how often a guess is right.
     *algorithm* is "auto", a name, or settings such as `tacit.algorithms.EXTRA(step_size=0.01)`. *tree* = False
     allows gossip only, no sums over a spanning tree. *weights* overrides the mixing weights that the algorithm
-    prefers. A run that does not converge is returned, not raised: see `answer.status` and `answer.sentence`.
+    prefers. *runtime* is a name, or a `tacit.runtimes.Cluster`. A run that does not converge is returned, not
+    raised: see `answer.status` and `answer.sentence`.
     """
     runs = runtime_called(runtime)
     if hide is not None and not (np.isfinite(hide) and hide > 0):
@@ -110,7 +111,7 @@ def solve(
             job,
             run,
             reason=choice.reason,
-            runtime=runtime,
+            runtime=str(runtime),
             seconds=seconds,
             stamps=stamps,
             cautions=sentences,

@@ -26,7 +26,7 @@ def day(schedule: Schedule) -> go.Figure:
     title = f"{schedule.grid}: the price is {span} $/MWh, {schedule.total_cost:,.0f} $ in all"
     figure = picture(
         title, f"{title}. Generation of {len(schedule.units)} units, stacked up to the demand.", height=460,
-        xaxis={"title": {"text": "period"}, "dtick": max(1, len(periods) // 12)},
+        xaxis={"title": {"text": "period"}, "dtick": max(1, len(periods) // 12), "visible": len(periods) > 1},
         yaxis={"title": {"text": "MW"}, "domain": [0, 0.68]},
         yaxis2={"title": {"text": "$/MWh"}, "domain": [0.76, 1], "rangemode": "tozero", **_grid()},
     )  # fmt: skip

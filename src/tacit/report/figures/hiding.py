@@ -67,7 +67,7 @@ def guess(certificate: Certificate | Mapping[str, Certificate], hide: float | No
     share = [certificate.guess(size / factor) for factor in _AROUND]
     draw(figure, Trail((chosen * _AROUND).tolist(), share, "", LIGHT.blue))
     _coin(figure, float(chosen * _AROUND[0]))
-    _mark(figure, chosen, now, f"σ = {chosen:g}")
+    _mark(figure, chosen, now, f"σ = {chosen:g}", yanchor="bottom")
     return figure
 
 
@@ -135,7 +135,7 @@ def tradeoff(certificate: Certificate, distance: float | None = None) -> go.Figu
     return figure
 
 
-def _mark(figure: go.Figure, x: float, y: float, text: str) -> None:
+def _mark(figure: go.Figure, x: float, y: float, text: str, *, yanchor: str = "top") -> None:
     figure.add_scatter(
         x=[x],
         y=[y],
@@ -143,7 +143,7 @@ def _mark(figure: go.Figure, x: float, y: float, text: str) -> None:
         marker={"size": 11, "color": LIGHT.orange},
         hovertemplate=f"{text}<extra></extra>",
     )
-    note(figure, x, y, text, LIGHT.orange, xanchor="left", yanchor="top", xshift=8)
+    note(figure, x, y, text, LIGHT.orange, xanchor="left", yanchor=yanchor, xshift=8)
 
 
 def _drawable(certificate: Certificate) -> bool:

@@ -21,7 +21,7 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
     numbers = {name: _numbers(record) for name, record in records.items()}
     cheapest = min(numbers, key=lambda name: numbers[name][3])
     title = f"{cheapest} sends least" if len(numbers) > 1 else f"{cheapest}: what the run cost"
-    says = "; ".join(f"{name}: {', '.join(f'{_digits(n)} {w}' for n, w in zip(v, _WHAT, strict=True))}"
+    says = "; ".join(f"{name}: {', '.join(_counted(n, w) for n, w in zip(v, _WHAT, strict=True))}"
                      for name, v in numbers.items())  # fmt: skip
     figure = picture(title, f"{title}. {says}.", height=120 + 40 * len(numbers) + 40)
     gap = 1.0 / len(_WHAT)
@@ -42,6 +42,10 @@ def traffic(records: Mapping[str, RunRecord]) -> go.Figure:
 def _numbers(record: RunRecord) -> tuple[float, ...]:
     phase2 = record.phase2
     return (phase2.rounds, phase2.exchanges, phase2.messages, phase2.bytes / 1024, record.seconds)
+
+
+def _counted(value: float, what: str) -> str:
+    return f"{_digits(value)} {what.removesuffix('s') if value == 1 else what}"
 
 
 def _digits(value: float) -> str:

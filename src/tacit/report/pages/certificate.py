@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -20,7 +21,8 @@ def certificate_page(
     suggested: tuple[tuple[Any, Any], ...] = (),
 ) -> Page:
     """Return the page of *certificate*; with its *network*, who is exposed in it."""
-    against = "every coalition of at most " + str(certificate.guards) if certificate.guards is not None else ""
+    many = "" if certificate.guards == 1 else "s"
+    against = f"any {certificate.guards} agent{many}" if certificate.guards is not None else ""
     against = against or (listed(certificate.coalition) if certificate.coalition else "whoever listens")
     sections = []
     if network is not None:
@@ -47,7 +49,9 @@ def certificate_sections(certificate: Certificate) -> list[Section]:
 
 def design_page(design: Design) -> Page:
     """Return the page of a designed network."""
-    return certificate_page(design.certificate, network=design.graph)
+    agents, links = len(design.graph), design.graph.number_of_edges()
+    page = certificate_page(design.certificate, network=design.graph)
+    return replace(page, title=f"A network of {agents} agents with {links} links. {page.title}")
 
 
 def augmentation_page(augmentation: Augmentation) -> Page:

@@ -20,8 +20,8 @@ def comparison_page(comparison: ComparisonReport) -> Page:
                 "Side by side",
                 figures=[figures.compared(comparison)],
                 tables=[Listing("Every approach", comparison.headings(), comparison.table())],
-                words=comparison.notes(),
-            )
+            ),
+            Section("How to read it", words=comparison.notes()),
         ],
     )
 
@@ -38,7 +38,7 @@ def race_page(race: Race) -> Page:
                 "Side by side",
                 figures=[figures.raced(race)],
                 tables=[Listing("What each takes", race.headings(), race.table())],
-                words=race.notes(),
-            )
+            ),
+            Section("How to read it", words=race.notes()),
         ],
     )

@@ -35,7 +35,9 @@ def schedule_page(schedule: Schedule) -> Page:
         statement=[*schedule.says, *(text for name, text in lines if name in ("OVERLOADED", "lines"))],
         sections=[
             Section(
-                "The day", figures=[figures.day(schedule)], tables=[Listing("In short", ("what", "value"), lines)]
+                "The day" if count > 1 else "Who gives what",
+                figures=[figures.day(schedule)],
+                tables=[Listing("In short", ("what", "value"), lines)],
             ),
             *_lines(schedule),
             Section("Units", tables=[Listing("What every unit gives", ("unit", "bus", *periods), units)]),
