@@ -1,5 +1,7 @@
 """Every algorithm and every family in blocks on Ray: what the stacked runtime computes."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -77,3 +79,31 @@ def test_masks_of_every_pairing_cancel_between_blocks(pairing):
     masks = tacit.SumMasks(pairing=pairing, words=2)
     plain, blocks = both(problem_of(30), algorithm="newton", privacy=masks)
     np.testing.assert_array_equal(blocks.x, plain.x)
+
+
+def test_sums_that_are_made_in_pieces_come_together():
+    """So many unknowns that blocks of unequal size cut their Hessians, and what they mask, differently."""
+    rng = np.random.default_rng(3)
+    records = [(rng.standard_normal((8, 80)), rng.standard_normal(8)) for _ in range(41)]
+    graph = nx.random_regular_graph(4, 41, seed=1)
+    problem = tacit.Problem(graph, [tacit.LeastSquares(A, b, l2=0.5) for A, b in records])
+    for words in (1, 2):
+        masks = tacit.SumMasks(seed=1, words=words)
+        assert_same(*both(problem, algorithm="direct", privacy=masks))
+
+
+def test_the_command_takes_it(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from tacit.cli.main import app
+
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    options = ["--sums", "--quiet", "--json"]
+    answers = [
+        CliRunner().invoke(app, ["solve", "problem.toml", *options, *runtime])
+        for runtime in ([], ["--runtime", "ray", "--workers", "2"])
+    ]
+    stacked, blocks = [json.loads(answer.stdout) for answer in answers]
+    assert blocks["x"] == stacked["x"]
+    assert blocks["runtime"] == "ray"

@@ -34,16 +34,27 @@ def problem_of(agents=20, m=3):
 
 
 def worker_ids():
-    """Return the processes of all workers, by what Ray calls them."""
+    """Return the processes of the workers that descend from this one: others on this machine are not to be killed."""
     ids = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
             command = (place / "cmdline").read_bytes()
         except OSError:
             continue
-        if command.startswith(b"ray::Worker"):
+        if command.startswith(b"ray::Worker") and os.getpid() in ancestors(int(place.name)):
             ids.append(int(place.name))
     return ids
+
+
+def ancestors(process):
+    """Yield the processes that a process descends from."""
+    while process > 1:
+        try:
+            status = Path(f"/proc/{process}/stat").read_text()
+        except OSError:
+            return
+        process = int(status.rpartition(")")[2].split()[1])
+        yield process
 
 
 class Killer:

@@ -1,6 +1,8 @@
 """Files of any kind, and folders of them, are the records that are in them; what is wrong with them is one sentence."""
 
+import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -73,6 +75,26 @@ def test_the_same_bits_on_any_number_of_cores(table, tmp_path):
 
     for name in ("all.parquet", "one.parquet"):
         assert total(name, 1).tobytes() == total(name, 2).tobytes() == total(name, 5).tobytes()
+
+
+def test_pieces_can_be_spread_by_somebody_else(table, tmp_path):
+    pq.write_table(table, tmp_path / "all.parquet", row_group_size=100)
+    asked = []
+
+    def last_first(work, pieces):
+        """As a cluster may: in whatever order, and with a copy of the source."""
+        asked.extend(pieces)
+        again = replace(work, source=pickle.loads(pickle.dumps(work.source)))  # noqa: S301
+        results = {piece: again(piece) for piece in reversed(pieces)}
+        return [results[piece] for piece in pieces]
+
+    def total(**settings):
+        return Dataset.at(tmp_path / "all.parquet", "label", **settings).added_up(
+            lambda b: np.exp(b.columns).sum(axis=1)
+        )
+
+    assert total(spread=last_first).tobytes() == total(workers=1).tobytes() == total(workers=3).tobytes()
+    assert len(asked) == 10
 
 
 def test_an_error_in_a_batch_ends_the_pass(table, tmp_path):

@@ -45,6 +45,8 @@ class Crowd:
         self.topology, self.t, self.scales = topology, t, scales
         self.threshold = Threshold(topology, scales)
         widths = np.ones(len(topology.links)) if scales is None else np.asarray(scales, dtype=np.float64)
+        self.whole = algebraic_connectivity(topology.scaled_laplacian(scales))
+        """μ₂(G), which m_t never exceeds."""
         self._differences = sp.csr_array((topology.incidence @ sp.diags_array(widths)).T)  # (|E|, n)
         self._touching = sp.csr_array(abs(topology.incidence))  # (n, |E|)
 
@@ -55,6 +57,7 @@ class Crowd:
         """
         mu, best = self._turn(theta, partial(_advance, on_progress, 0))
         for turn in count(1):
+            mu = min(mu, self.whole)  # whoever leaves, some coalition does not raise μ₂
             theta = mu * (1.0 - _PROOF)
             lower, coalition = self._turn(theta, partial(_advance, on_progress, turn), proving=True)
             if lower >= theta:  # next to μ₂(G) a peak may exceed 1 by rounding alone

@@ -161,8 +161,11 @@ class Family(ABC):
         """Return some rows of ∇²φ(x), (..., stop − start, m)."""
         return self.hess(x)[..., start:stop, :]
 
-    def look(self, x: Array) -> Array:
-        """Return φ, ∇φ and ∇²φ of one agent at x, as one vector: what one pass over its records finds."""
+    def look(self, x: Array, *, last: bool = False) -> Array:
+        """Return φ, ∇φ and ∇²φ of one agent at x, as one vector: what one pass over its records finds.
+
+        After a *last* look the records may be overwritten.
+        """
         return np.concatenate([[self.curved_value(x)], self.curved_grad(x), self.curved_hess(x).ravel()])
 
     def of_rows(self, A: Array, y: Array, weight: Array | None, offset: Array | None) -> Self:

@@ -80,7 +80,7 @@ class InBatches(Family):
         point = x[0]
         key = point.tobytes()
         if key not in self._known:
-            summed = self.passes.added_up(lambda rows: self._part(rows).look(point))
+            summed = self.passes.added_up(lambda rows: self._part(rows).look(point, last=True))
             while len(self._known) >= _KEPT:
                 self._known.pop(next(iter(self._known)))
             self._known[key] = summed

@@ -14,7 +14,7 @@ class RowBatch(NamedTuple):
     """A batch of records in the columns of a design: what a cost is made of."""
 
     A: Array
-    """(records, m), with ones for an intercept; its transpose is contiguous."""
+    """(records, m), with ones for an intercept; its transpose is contiguous. The cost may overwrite it."""
     y: Array
     weight: Array | None = None
     offset: Array | None = None

@@ -94,16 +94,17 @@ class RowSum(Columns, Family):
         cost._label(y)
         return cost
 
-    def look(self, x: Array) -> Array:
+    def look(self, x: Array, *, last: bool = False) -> Array:
         """Return φ, ∇φ and ∇²φ at x by one reading of the rows."""
         z = self.A @ x if self.offset is None else self.A @ x + self.offset
         rho, slope, bend = self.rho_slope_bend(z)
         if self.weight is not None and self.offset is not None:
             rho, slope, bend = self.weight * (rho - self.rho(self.offset)), self.weight * slope, self.weight * bend
-        columns = np.sqrt(bend) * self.A.T  # contiguous, where A was read column by column
-        value = rho.sum() + 0.5 * (self.l2 * x**2).sum()
+        value, grad = rho.sum() + 0.5 * (self.l2 * x**2).sum(), self.A.T @ slope + self.l2 * x
+        columns = self.A.T  # contiguous, where A was read column by column
+        columns = np.multiply(columns, np.sqrt(bend), out=columns if last else None)
         gram = columns @ columns.T + np.diag(self.l2)  # a product with its own transpose takes half the time
-        return np.concatenate([[value], self.A.T @ slope + self.l2 * x, gram.ravel()])
+        return np.concatenate([[value], grad, gram.ravel()])
 
     @property
     def labels(self) -> Labels | None:

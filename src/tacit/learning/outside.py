@@ -39,9 +39,9 @@ class PartyRows:
         living = np.flatnonzero(self.units.varies)
         A = np.empty((len(living) + self.intercept, len(batch)))
         A[len(living) :] = 1.0
-        for row, column, centre, scale in zip(A, living, self.units.centre, self.units.scale, strict=False):
+        for row, column, centre, inverse in zip(A, living, self.units.centre, 1.0 / self.units.scale, strict=False):
             np.subtract(batch.columns[column], centre, out=row)
-            row /= scale
+            row *= inverse  # a fourth of the time of a quotient
         party = self.party.seen(batch, A.T)
         return RowBatch(A.T, self.units.labels(party.y), party.weight, party.offset)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from tacit.errors import DataError
 from tacit.records.extra import arrow
 from tacit.records.opening import open_source
-from tacit.records.passing import RecordSource, one_pass
+from tacit.records.passing import PieceMap, RecordSource, one_pass
 from tacit.spelling import did_you_mean
 from tacit.typing import Array
 
@@ -72,6 +73,8 @@ class Dataset:
     """refuse, or drop: records with a missing value are left out."""
     workers: int | None = None
     """Threads; as many as there are cores unless given."""
+    spread: PieceMap | None = field(repr=False, default=None)
+    """Goes through the pieces of the source instead of threads: on a cluster, say."""
 
     @classmethod
     def of(
@@ -129,7 +132,7 @@ class Dataset:
             records = self._batch(batch)
             return part(records) if len(records) or records.left_out else None
 
-        result = one_pass(self.source, self.used, read, join, workers=self.workers)
+        result = one_pass(self.source, self.used, read, join, workers=self.workers, spread=self.spread)
         if result is None:
             raise DataError(f"{self.label} has no records; leave it out.")
         return result
@@ -250,8 +253,16 @@ def _is_numeric(kind: Any) -> bool:
     )
 
 
+@cache
+def _is_known_to_numpy(kind: Any) -> bool:
+    types = arrow("pyarrow.types")
+    return bool(types.is_integer(kind) or types.is_float32(kind) or types.is_float64(kind))
+
+
 def _numbers(column: Any, *, gaps: bool = False) -> NDArray[Any]:
     """Return a column as numbers, in the type that it has where NumPy knows it."""
+    if not column.null_count and _is_known_to_numpy(column.type):
+        return column.to_numpy()  # where it lies
     types, pa = arrow("pyarrow.types"), arrow()
     if types.is_boolean(column.type) or types.is_decimal(column.type) or types.is_float16(column.type):
         column = column.cast(pa.int8() if types.is_boolean(column.type) else pa.float64())

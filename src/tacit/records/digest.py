@@ -97,7 +97,7 @@ def _in_order(dataset: Dataset, take: Any) -> None:
         take(batch)
         return len(batch)
 
-    replace(dataset, workers=1).joined(part, lambda a, b: a + b)
+    replace(dataset, workers=1, spread=None).joined(part, lambda a, b: a + b)
 
 
 def _columns(dataset: Dataset, batch: Batch, *, target: bool) -> dict[str, NDArray[Any]]:

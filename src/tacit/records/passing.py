@@ -12,12 +12,19 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 T = TypeVar("T")
+
+PieceMap = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""Does some work for every piece, and returns the results in the order of the pieces; `map` is the simplest.
+
+What is given can be pickled, so that the pieces of a long dataset can be spread over the machines of a cluster.
+"""
 
 
 class RecordSource(Protocol):
@@ -53,14 +60,17 @@ def one_pass(
     join: Callable[[T, T], T],
     *,
     workers: int | None = None,
+    spread: PieceMap | None = None,
 ) -> T | None:
     """Return what all batches give together; None where there are none, or all of them give None.
 
-    Half of the *workers* read, because reading a file keeps more in memory than a batch; all of them compute.
+    Half of the *workers* read, because reading a file keeps more in memory than a batch; all of them compute. Where
+    *spread* is given, it goes through the pieces instead of threads of this process.
     """
     pieces, workers = source.pieces(), cores() if workers is None else workers
-    if workers < 2:
-        return _joined((_joined(map(part, source.batches(p, columns)), join) for p in pieces), join)
+    if spread is not None or workers < 2:
+        alone = _Alone(source, tuple(columns), part, join)
+        return _joined(iter((spread or map)(alone, pieces)), join)
     readers = max(1, min(workers // 2, len(pieces)))
     with _products_on_one_core(), ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(readers) as reading:
 
@@ -74,6 +84,19 @@ def one_pass(
         finally:
             for future in each:
                 future.cancel()
+
+
+@dataclass(frozen=True)
+class _Alone(Generic[T]):
+    """What one piece gives, read and computed by whoever is asked."""
+
+    source: RecordSource
+    columns: tuple[str, ...]
+    part: Callable[[Any], T | None]
+    join: Callable[[T, T], T]
+
+    def __call__(self, piece: Any) -> T | None:
+        return _joined(map(self.part, self.source.batches(piece, self.columns)), self.join)
 
 
 def _products_on_one_core() -> AbstractContextManager[Any]:

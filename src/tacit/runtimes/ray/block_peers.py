@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import ray
 
-from tacit.runtimes.ray.mail import Letter, Mailbox
+from tacit.runtimes.ray.mail import Mailbox
 from tacit.runtimes.ray.share import Products, Share
 from tacit.runtimes.stacked import ManyAgents
 from tacit.runtimes.traffic import Traffic
@@ -39,12 +39,12 @@ class BlockPeers(ManyAgents):
         self._trades: dict[int, tuple[Indices, Indices]] = {}
         self._ahead: dict[int, Any] = {}  # columns that came and were not asked for yet
         self._sent: dict[tuple[str, int], int] = {}
-        self._workers: Sequence[Any] = ()
+        self._doors: list[Any] = []  # of the workers: what takes a letter
 
     def begin(self, epoch: int, workers: Sequence[Any]) -> None:
         """Talk to these workers from now on, with nothing said before."""
         self._mailbox.begin(epoch)
-        self._workers, self._sent, self._ahead = workers, {}, {}
+        self._doors, self._sent, self._ahead = [worker.deliver for worker in workers], {}, {}
 
     def go_back(self, traffic: Traffic, *, has_summed: bool) -> None:
         """Count from there, as after a checkpoint."""
@@ -103,5 +103,4 @@ class BlockPeers(ManyAgents):
     def _send(self, kind: str, block: int, rows: Any) -> None:
         number = self._sent.get((kind, block), 0)
         self._sent[kind, block] = number + 1
-        letter = Letter(self._mailbox.epoch, kind, self._share.number, number)
-        self._workers[block].deliver.remote(letter, rows)
+        self._doors[block].remote((self._mailbox.epoch, kind, self._share.number, number), rows)

@@ -7,20 +7,15 @@ where the workers start, and again where one of them was lost: what was sent bef
 from __future__ import annotations
 
 from threading import Condition
-from typing import Any, NamedTuple
+from typing import Any
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error: another worker was lost
     """Nobody will send what is waited for."""
 
 
-class Letter(NamedTuple):
-    """Which message it is."""
-
-    epoch: int
-    kind: str
-    sender: int
-    number: int
+Letter = tuple[int, str, int, int]
+"""Which message it is: its epoch, its kind, who sends it, and its number. Plain, as Ray packs that sooner."""
 
 
 class Mailbox:
@@ -36,14 +31,14 @@ class Mailbox:
     def put(self, letter: Letter, rows: Any) -> None:
         """Keep something until it is taken; of an earlier epoch, drop it."""
         with self._changed:
-            if letter.epoch >= self.epoch:
+            if letter[0] >= self.epoch:
                 self._letters[letter] = rows
                 self._changed.notify_all()
 
     def take(self, kind: str, sender: int) -> Any:
         """Wait for the next message of that kind from that block."""
         number = self._taken.get((kind, sender), 0)
-        letter = Letter(self.epoch, kind, sender, number)
+        letter = (self.epoch, kind, sender, number)
         with self._changed:
             while letter not in self._letters:
                 if self._given_up >= self.epoch:
@@ -62,4 +57,4 @@ class Mailbox:
         """Begin an epoch: numbers start again, and what was sent before is dropped."""
         with self._changed:
             self.epoch, self._taken = epoch, {}
-            self._letters = {letter: rows for letter, rows in self._letters.items() if letter.epoch >= epoch}
+            self._letters = {letter: rows for letter, rows in self._letters.items() if letter[0] >= epoch}
