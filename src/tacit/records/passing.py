@@ -23,7 +23,8 @@ T = TypeVar("T")
 PieceMap = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Does some work for every piece, and returns the results in the order of the pieces; `map` is the simplest.
 
-What is given can be pickled, so that the pieces of a long dataset can be spread over the machines of a cluster.
+What is given can be pickled by cloudpickle, which Ray and Dask use: the pieces of a long dataset can be spread over
+the machines of a cluster.
 """
 
 
