@@ -57,7 +57,7 @@ def run_all(method: str, target: Callable[..., None], given: list[tuple[Any, ...
     """Run one process for each entry of *given*, and return what they tell."""
     maker = mp.get_context(method)
     if method == "forkserver":
-        maker.set_forkserver_preload(["benchmarks.peers"])
+        maker.set_forkserver_preload(["benchmarks.peers.throughput", "benchmarks.peers.footprint", "scipy.special"])
     processes, pipes = [], []
     began = time.monotonic()
     try:

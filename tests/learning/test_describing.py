@@ -118,5 +118,5 @@ def test_parties_classes_and_edges_must_be_declared(records):
             histogram(X[:, 0], groups, epsilon=1.0, delta=1e-6, **settings)
     with pytest.raises(tacit.TacitError, match="needs delta"):
         PrivateStandardScaler(epsilon=1.0, limits=LIMITS).fit(X, groups=groups)
-    with pytest.raises(tacit.TacitError, match="exact answers"):
+    with pytest.raises(tacit.TacitError, match="noisy answers of models only"):
         PrivateStandardScaler(epsilon=1.0, delta=1e-6, limits=LIMITS, ledger="north").fit(X, groups=groups)

@@ -222,7 +222,14 @@ def test_an_algorithm_that_says_it_sums_and_gossips_is_stopped():
         tacit.solve(problem, privacy=SumMasks(), algorithm=Liar(step_size=0.1))
 
 
-@pytest.mark.parametrize("runtime", [name for name in RUNTIMES if not name.startswith("jax")])  # takes no sums
+@pytest.mark.parametrize(
+    "runtime",
+    [
+        pytest.param(name, marks=pytest.mark.ray if name == "ray" else ())
+        for name in RUNTIMES
+        if not name.startswith("jax")  # which takes no sums
+    ],
+)
 def test_a_private_number_out_of_range_stops_all_agents_alike(runtime):
     costs = [tacit.Quadratic.distance([float(k)]) for k in range(5)]
     costs[3] = tacit.Quadratic([[2.0]], [-4.8611173e9])

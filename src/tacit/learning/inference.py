@@ -13,12 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.later import later
 from tacit.showing import Shown, frame
 from tacit.typing import Array
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = later("scipy.special")  # not scipy.stats, which takes as much memory as all the rest of an agent
 
 _SINGULAR = 1e-13
 
@@ -50,18 +56,16 @@ class Summary(Shown):
     @property
     def p_values(self) -> Array:
         """How often chance alone would bring as much, from either side."""
-        return np.asarray(2.0 * self._law.sf(np.abs(self.statistic)))
+        below = -np.abs(self.statistic)
+        beyond = special.ndtr(below) if np.isinf(self.freedom) else special.stdtr(self.freedom, below)
+        return np.asarray(2.0 * beyond)
 
     def intervals(self, level: float = 0.95) -> Array:
         """Return the confidence intervals, (…, 2)."""
-        reach = self._law.ppf(0.5 + level / 2.0) * self.standard_errors
+        within = 0.5 + level / 2.0
+        most = special.ndtri(within) if np.isinf(self.freedom) else special.stdtrit(self.freedom, within)
+        reach = most * self.standard_errors
         return np.column_stack([self.coefficients - reach, self.coefficients + reach])
-
-    @property
-    def _law(self) -> Any:
-        from scipy import stats  # heavy: an agent starts without
-
-        return stats.norm() if np.isinf(self.freedom) else stats.t(self.freedom)
 
     @property
     def has_errors(self) -> bool:
