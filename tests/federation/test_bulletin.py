@@ -109,6 +109,13 @@ def test_it_is_gone_when_the_run_is_over(diary):
     assert list(diary.file.parent.iterdir()) == []
 
 
+def test_what_a_killed_agent_has_left_is_gone_after_a_run_too_short_to_write_one(diary):
+    post(ROUNDS, diary.file)
+    with diary.watching():
+        pass
+    assert list(diary.file.parent.iterdir()) == []
+
+
 def test_a_disk_without_room_is_said_once_and_does_not_end_a_run(diary, caplog):
     diary.file = diary.file.parent / "not there" / "north.status"
     for seconds in (100.0, 103.0, 106.0):

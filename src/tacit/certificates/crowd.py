@@ -33,6 +33,7 @@ LARGEST = 2
 """The largest coalition that is searched for: triples would need couplings between all agents at once."""
 _BLOCK = 16  # agents whose couplings are worked out at a time
 _TOGETHER = 4096  # coalitions judged at a time
+_WEAKEST = 512  # agents around whom a good coalition is looked for
 _MEASURED = 8  # coalitions that look worst at one θ and are measured
 _PROOF = 1e-7  # relative slack of a proof
 _ROUNDING = 1e-9
@@ -68,12 +69,14 @@ class Crowd:
     def _turn(
         self, theta: float, on_progress: Callable[[float], None], *, proving: bool = False
     ) -> tuple[float, tuple[int, ...]]:
-        """Return the best coalition in sight at θ; *proving*, one below θ if there is any."""
+        """Return the best coalition around the weakest agents at θ; *proving*, any below θ."""
         at = self._at(theta)
-        blocks = [*self._blocks(at, on_progress)]
-        lowest = self._lowest(at, np.concatenate([block.nearest for block in blocks]))
+        weakest = np.argsort(-at.single)[:_WEAKEST]
+        nearest = [block.nearest for block in self._blocks(at, weakest, lambda _: on_progress(0.0))]
+        lowest = self._lowest(at, np.concatenate(nearest))
         if proving and lowest[0] >= theta:
-            return self._lowest(at, np.concatenate([self._above(at, block.suspects) for block in blocks]))
+            everybody = self._blocks(at, np.arange(len(self.topology)), on_progress)
+            return self._lowest(at, np.concatenate([self._above(at, block.suspects) for block in everybody]))
         return lowest
 
     def without(self, coalition: Indices) -> float:
@@ -92,20 +95,19 @@ class Crowd:
         single, vectors = self.threshold.singles(M)
         return _Level(theta, M, single, vectors)
 
-    def _blocks(self, at: _Level, on_progress: Callable[[float], None]) -> Iterator[_Block]:
-        """Yield the coalitions that S does not clear, a few agents at a time."""
-        n = len(self.topology)
+    def _blocks(self, at: _Level, agents: Indices, on_progress: Callable[[float], None]) -> Iterator[_Block]:
+        """Yield the coalitions of *agents* that S does not clear, a few agents at a time."""
         if self.t == 1:
             on_progress(0.0)
-            everyone = np.arange(n)[:, None]
-            yield _Block(everyone, everyone[at.single > 1.0 - _ROUNDING])
+            yield _Block(agents[:, None], agents[at.single[agents] > 1.0 - _ROUNDING][:, None])
             return
         T = self.threshold.projected_columns(at.vectors)
         width, room = at.vectors.shape[2], np.maximum(1.0 - at.single, 0.0)
-        for start in range(0, n, _BLOCK):
-            on_progress(start / n)
-            u = np.arange(start, min(start + _BLOCK, n))
-            Y = np.ascontiguousarray((T[u[0] * width : (u[-1] + 1) * width] @ at.M).T)  # (n, width·|u|)
+        for start in range(0, len(agents), _BLOCK):
+            on_progress(start / len(agents))
+            u = agents[start : start + _BLOCK]
+            rows = (u[:, None] * width + np.arange(width)).ravel()
+            Y = np.ascontiguousarray((T[rows] @ at.M).T)  # (n, width·|u|)
             along = np.square(self._differences @ Y).reshape(-1, len(u), width).sum(axis=2)
             F = (self._touching @ along).T  # squared, (|u|, n)
             F[np.arange(len(u)), u] = -np.inf

@@ -187,5 +187,5 @@ class Diary:
             over.set()
             thread.join()
             self.look(over=True)
-            if self._posted >= 0.0:  # by this agent, and not by another one that is running in this folder
+            if self.agent.connections is not None:  # its own, or that of one that was killed; no other runs here
                 withdraw(self.file)

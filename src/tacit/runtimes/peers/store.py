@@ -315,8 +315,13 @@ class Store:
     def position(self) -> Position | None:
         """Return where the last checkpoint was."""
         with self._intact():
-            row = self._database.execute("SELECT value FROM state WHERE part = 0").fetchone()
-            return None if row is None else msgspec.json.decode(unseal(_blob(row[0]), _STATE, 0), type=Position)
+            execute = self._database.execute
+            row = execute("SELECT value FROM state WHERE part = 0").fetchone()
+            if row is None:
+                if execute("SELECT 1 FROM state UNION ALL SELECT 1 FROM looks").fetchone() is not None:
+                    raise DamagedError(DAMAGED)  # they were written together with it
+                return None
+            return msgspec.json.decode(unseal(_blob(row[0]), _STATE, 0), type=Position)
 
     def recall(self) -> Recalled | None:
         """Return the last checkpoint."""
